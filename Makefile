@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+# ak: see README.md. Targets: all check check-integration lint bench weak install uninstall format clean
+PROFILE ?= release
+PREFIX ?= /usr/local
+DESTDIR ?=
+B := build/$(PROFILE)
+VERSION := 0.1.0
+
+CC = gcc
+MUSL_CC ?= musl-gcc
+PKG_CONFIG ?= pkg-config
+ARCH := $(shell uname -m)
+ifeq ($(V),)
+  Q := @
+endif
+
+# --- flags -----------------------------------------------------------------------------------------------------------
+try = $(shell echo 'int main(void){return 0;}' | $(1) -Werror $(2) -x c - -o /dev/null >/dev/null 2>&1 && echo '$(2)')
+HARDEN_TRY := -fstack-protector-strong -fstack-clash-protection -fcf-protection -ftrivial-auto-var-init=zero \
+	-fno-strict-overflow -fno-delete-null-pointer-checks
+WARN := -Wall -Wextra -Wformat=2 -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wundef -Wvla \
+	-Wwrite-strings -Wno-missing-field-initializers
+BASE := -std=c17 -D_GNU_SOURCE -I. -DAK_VERSION='"$(VERSION)"' $(WARN)
+
+ifeq ($(PROFILE),release)
+  OPT := -O2 -g1 -D_FORTIFY_SOURCE=2 $(foreach f,$(HARDEN_TRY),$(call try,$(CC),$(f)))
+  LINK := -static-pie -Wl,-z,relro,-z,now,-z,noexecstack
+  PIC := -fPIE
+else ifeq ($(PROFILE),weak)
+  # the release build with switches that take protections away: tests use it to show that they notice
+  OPT := -O2 -g1 -DAK_TEST_WEAKEN
+  LINK := -static-pie
+  PIC := -fPIE
+else ifeq ($(PROFILE),asan)
+  OPT := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+  LINK := -fsanitize=address,undefined
+else ifeq ($(PROFILE),fuzz)
+  CC = clang
+  OPT := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer
+  LINK := -fsanitize=address,undefined
+else
+  $(error PROFILE is release, weak, asan or fuzz)
+endif
+CFLAGS ?=
+ALL_CFLAGS = $(BASE) $(OPT) $(PIC) $(CFLAGS)
+
+ifeq ($(filter $(PROFILE),release weak),)
+  STATIC :=
+else
+  STATIC := --static
+endif
+EXEC_LIBS = $(shell $(PKG_CONFIG) $(STATIC) --libs libcap libnl-3.0)
+EXEC_CFLAGS = $(shell $(PKG_CONFIG) --cflags libcap libnl-3.0)
+
+INIT_CFLAGS := -std=c17 -D_GNU_SOURCE -I. $(WARN) -Os -g0 -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections \
+	-idirafter /usr/include -idirafter /usr/include/$(ARCH)-linux-gnu $(if $(filter weak,$(PROFILE)),-DAK_TEST_WEAKEN)
+INIT_LINK := -static -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,separate-code -s
+
+# --- sources ---------------------------------------------------------------------------------------------------------
+SHARED_SRC := $(wildcard executor/shared/*.c)
+EXEC_SRC := $(filter-out executor/main.c,$(wildcard executor/*.c executor/ns/*.c executor/workspace/*.c)) $(SHARED_SRC) \
+	$(wildcard seccomp/filters.c)
+INIT_SRC := $(wildcard executor/init/*.c) executor/shared/ak_wire.c executor/shared/ak_init_proto.c
+UNIT := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_*.c))
+FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+ESCAPE := $(patsubst tests/escape/%.c,$(B)/escape/%,$(wildcard tests/escape/*.c))
+EXEC_OBJ := $(EXEC_SRC:%.c=$(B)/%.o) $(B)/seccomp/filters_gen.o $(B)/init_blob.o
+
+.PHONY: all check check-integration check-boundary corpus lint bench weak install uninstall format clean escape fuzz unit
+.SECONDARY:
+.DELETE_ON_ERROR:
+
+all: $(B)/ak
+
+$(B)/ak: $(B)/executor/main.o $(EXEC_OBJ)
+	$(Q)echo '  LD    $@'; $(CC) $(ALL_CFLAGS) $(LINK) -o $@ $^ $(EXEC_LIBS)
+
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	$(Q)echo '  CC    $<'; $(CC) $(ALL_CFLAGS) $(EXEC_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(B)/seccomp/filters_gen.o: $(B)/seccomp/filters_gen.c
+	$(Q)echo '  CC    $<'; $(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+# --- ak-init: static musl, started from a sealed memfd, so it is carried inside ak ------------------------------------
+$(B)/ak-init: $(INIT_SRC) $(wildcard executor/init/*.h executor/shared/*.h executor/ns/kabi.h)
+	@mkdir -p $(@D)
+	$(Q)echo '  INIT  $@'; $(MUSL_CC) $(INIT_CFLAGS) $(INIT_LINK) -o $@ $(INIT_SRC)
+	@test "$$(stat -c %s $@)" -lt 65536 || { echo "ak-init is over 64 kB" >&2; exit 1; }
+
+$(B)/init_blob.o: executor/init_blob.S $(B)/ak-init
+	$(Q)echo '  AS    $<'; $(CC) -DINIT_PATH='"$(B)/ak-init"' $(PIC) -c -o $@ $<
+
+# --- seccomp: profiles and floor to BPF at build time -----------------------------------------------------------------
+BUILD_TOOL_CFLAGS := -std=c17 -D_GNU_SOURCE -I. $(WARN) -O1 -g
+$(B)/seccomp/compile: $(wildcard seccomp/compile*.c seccomp/*.h)
+	@mkdir -p $(@D)
+	$(Q)echo '  TOOL  $@'; gcc $(BUILD_TOOL_CFLAGS) $$($(PKG_CONFIG) --cflags libseccomp libcjson) -o $@ $(wildcard seccomp/compile*.c) $$($(PKG_CONFIG) --libs libseccomp libcjson)
+
+$(B)/seccomp/filters_gen.c: $(B)/seccomp/compile $(wildcard seccomp/profiles/*.json)
+	$(Q)echo '  GEN   $@'; $(B)/seccomp/compile $(ARCH) seccomp/profiles $@
+
+# --- tests -----------------------------------------------------------------------------------------------------------
+TEST_CFLAGS = $(shell $(PKG_CONFIG) --cflags check)
+TEST_LIBS = $(shell $(PKG_CONFIG) --libs check)
+TEST_LINK = $(if $(filter asan fuzz,$(PROFILE)),$(LINK),-pie)
+
+$(B)/unit/%: tests/unit/%.c $(EXEC_OBJ)
+	@mkdir -p $(@D)
+	$(Q)echo '  TEST  $@'; $(CC) $(ALL_CFLAGS) $(EXEC_CFLAGS) $(TEST_CFLAGS) -o $@ $< $(EXEC_OBJ) $(TEST_LINK) $(shell $(PKG_CONFIG) --libs libcap libnl-3.0) $(TEST_LIBS)
+
+# fuzz targets: with PROFILE=fuzz under libFuzzer, otherwise with a driver that replays files
+ifeq ($(PROFILE),fuzz)
+$(B)/fuzz/%: tests/fuzz/%.c $(EXEC_OBJ)
+	@mkdir -p $(@D)
+	$(Q)echo '  FUZZ  $@'; $(CC) $(ALL_CFLAGS) -o $@ $< $(EXEC_OBJ) -fsanitize=fuzzer,address,undefined $(shell $(PKG_CONFIG) --libs libcap libnl-3.0)
+else
+$(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/replay_main.c $(EXEC_OBJ)
+	@mkdir -p $(@D)
+	$(Q)echo '  FUZZ  $@'; $(CC) $(ALL_CFLAGS) -o $@ $< tests/fuzz/replay_main.c $(EXEC_OBJ) $(TEST_LINK) $(shell $(PKG_CONFIG) --libs libcap libnl-3.0)
+endif
+
+# programs that try to break out: static, so that they run in any root file system
+$(B)/escape/%: tests/escape/%.c $(wildcard tests/escape/*.h)
+	@mkdir -p $(@D)
+	$(Q)echo '  ESC   $@'; gcc -std=c17 -D_GNU_SOURCE -I. $(WARN) -O1 -static -pthread -o $@ $<
+
+unit: $(UNIT)
+fuzz: $(FUZZ)
+escape: $(ESCAPE)
+
+check: all $(UNIT) $(FUZZ)
+	scripts/check-boundary.sh
+	tests/run-unit.sh $(B)
+
+check-integration: all weak escape
+	tests/run-integration.sh
+
+weak:
+	$(MAKE) PROFILE=weak all
+
+lint:
+	scripts/lint.sh
+
+bench: all
+	tests/bench/bench.sh $(B)/ak
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 755 $(B)/ak $(DESTDIR)$(PREFIX)/bin/ak
+	install -m 644 docs/man/ak.1 $(DESTDIR)$(PREFIX)/share/man/man1/ak.1
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/ak $(DESTDIR)$(PREFIX)/share/man/man1/ak.1
+
+clean:
+	rm -rf build
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

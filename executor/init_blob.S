@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ak-init binary inside ak: read-only bytes between two symbols (see executor/ns/init_image.c). */
+	.section .rodata
+	.balign 16
+	.globl ak_init_blob
+	.hidden ak_init_blob
+ak_init_blob:
+	.incbin INIT_PATH
+	.globl ak_init_blob_end
+	.hidden ak_init_blob_end
+ak_init_blob_end:
+	.byte 0
+	.section .note.GNU-stack,"",%progbits
