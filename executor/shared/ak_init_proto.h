@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the executor and ak-init say to each other.
+ *
+ * ak-init is started as `ak-init CTL CONFIG`: two decimal descriptor numbers. CONFIG is a sealed memfd that holds one
+ * struct init_config in wire form; CTL is a SOCK_SEQPACKET socket whose other end only the executor holds. End of file on
+ * CTL means that the executor is gone: init exits, and the kernel ends everything in the pid namespace.
+ * Bytes from init are read by the executor as written by an attacker (a command may have broken init).
+ */
+#ifndef AK_SHARED_AK_INIT_PROTO_H
+#define AK_SHARED_AK_INIT_PROTO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define AK_INIT_MAGIC 0x31496b61u	/* "akI1" */
+#define AK_INIT_CONFIG_MAX (4u << 20)	/* argv, env and filters together; ARG_MAX is 2 MiB with the default stack */
+#define AK_INIT_STRINGS_MAX 65536u	/* entries of argv or envp */
+#define AK_INIT_PATHS_MAX 512u		/* Landlock rules */
+#define AK_INIT_RLIMITS_MAX 16u
+#define AK_INIT_FDS_MAX 64u
+#define AK_INIT_FILTER_MAX 4096u	/* instructions: BPF_MAXINSNS, linux/bpf_common.h */
+#define AK_INIT_MSG_MAX 1400u		/* one message on CTL */
+
+enum init_config_flags {
+	INIT_TTY = 1u << 0,		/* give the command a pty of the sandbox's own as stdin, stdout and stderr */
+	INIT_LANDLOCK = 1u << 1,	/* the landlock fields are meant */
+};
+#define INIT_FLAGS_ALL (INIT_TTY | INIT_LANDLOCK)
+
+/* How a command may use what lies below a path; init turns it into Landlock rights the kernel's ABI knows */
+enum init_path_access {
+	INIT_PATH_RX = 1,	/* read files and folders, execute */
+	INIT_PATH_RW = 2,	/* all of the above, write, truncate, create, remove, link, rename */
+	INIT_PATH_DEV = 3,	/* read and write existing files, device ioctl */
+};
+
+struct init_path {
+	const char *path;	/* inside the sandbox; a path that does not open is skipped */
+	uint32_t access;	/* enum init_path_access */
+};
+
+struct init_rlimit {
+	uint32_t resource;	/* RLIMIT_* */
+	uint64_t soft;
+	uint64_t hard;
+};
+
+struct init_filter {
+	const uint8_t *insns;	/* count * 8 bytes, struct sock_filter in host order */
+	uint32_t count;		/* 0: no such filter (test builds only) */
+};
+
+/**
+ * struct init_config - one command and what it is confined by
+ *
+ * After decoding every pointer points into the mapped CONFIG; the pointer arrays are the caller's.
+ */
+struct init_config {
+	uint32_t flags;			/* enum init_config_flags */
+	uint32_t weaken;		/* enum ak_weaken; only the test build of ak-init acts on it */
+	const char *cwd;		/* absolute, inside the sandbox */
+	const char **argv;		/* argc entries, at least one, then NULL */
+	uint32_t argc;
+	const char **envp;		/* envc entries, then NULL */
+	uint32_t envc;
+	uint32_t landlock_abi;		/* as the executor found it; 0 without Landlock */
+	struct init_path paths[AK_INIT_PATHS_MAX];
+	uint32_t npaths;
+	struct init_rlimit rlimits[AK_INIT_RLIMITS_MAX];
+	uint32_t nrlimits;
+	struct init_filter profile;	/* loaded first */
+	struct init_filter floor;	/* loaded second, so that its errno wins a tie */
+	int32_t keep_fds[AK_INIT_FDS_MAX];	/* 3 or more; passed to the command under the same number (--fd) */
+	uint32_t nkeep_fds;
+	uint16_t tty_rows, tty_cols;
+};
+
+/**
+ * init_config_encode() - wire form of a configuration
+ * Return: bytes written, or -ENOBUFS (does not fit), -E2BIG (a count or the whole is over its maximum), -EINVAL (what
+ * init_config_decode() would refuse: no argv[0], cwd not absolute, unknown flag, access class or resource, a kept
+ * descriptor below 3).
+ */
+long init_config_encode(const struct init_config *c, void *buf, size_t cap);
+
+/**
+ * init_config_decode() - read a configuration
+ * @strv:	room for the argv and envp pointer arrays; caller's
+ * @nstrv:	entries in @strv; argc + envc + 2 are needed
+ * Return: 0; -EBADMSG (malformed, wrong magic, count over its maximum), -ENOSPC (@strv too small). @ret is untouched then.
+ */
+int init_config_decode(const void *buf, size_t len, const char **strv, size_t nstrv, struct init_config *ret);
+
+/**
+ * init_config_counts() - argc + envc of a configuration, so that the caller can size @strv
+ * Return: the sum, or -EBADMSG.
+ */
+long init_config_counts(const void *buf, size_t len);
+
+enum init_msg_type {
+	/* set-up child or init -> executor */
+	INIT_MSG_FAILED = 1,	/* the command was not started; last message but EXITED */
+	INIT_MSG_PTY = 2,	/* carries one descriptor: the pty's master */
+	INIT_MSG_EXITED = 3,	/* the command ended; init exits after it. A pty's output may still be unread: read to EIO */
+	/* executor -> set-up child or init */
+	INIT_MSG_GO = 16,	/* the id maps are written (root mode) */
+	INIT_MSG_SIGNAL = 17,	/* send a signal to the command's process group */
+};
+
+/* What the set-up child or init was doing when it failed; the names are the result object's `error.stage` */
+enum init_stage {
+	INIT_STAGE_SETUP = 1,	/* namespaces, mounts, network, capabilities: exit 125 */
+	INIT_STAGE_CONFINE = 2,	/* rlimits, Landlock, filters, canary: exit 125 */
+	INIT_STAGE_CWD = 3,	/* working directory: exit 125 */
+	INIT_STAGE_EXEC = 4,	/* the command itself: exit 126 or 127 */
+};
+
+struct init_msg {
+	uint32_t type;		/* enum init_msg_type */
+	/* FAILED */
+	uint32_t stage;		/* enum init_stage */
+	uint32_t code;		/* positive errno; 0: no system call failed */
+	uint32_t exit_code;	/* 125, 126, 127 */
+	const char *text;	/* one line without control bytes; points into the buffer after decoding */
+	const char *hint;	/* the same; may be "" */
+	/* EXITED */
+	uint32_t wstatus;	/* wait status of the command, as wait(2) gives it */
+	uint64_t start_ns;	/* CLOCK_MONOTONIC just before the command's fork */
+	uint64_t end_ns;	/* and when its end was seen */
+	/* SIGNAL */
+	uint32_t signo;
+};
+
+/**
+ * init_msg_encode() - wire form of a message, at most AK_INIT_MSG_MAX bytes
+ * Texts are cut to fit (first the hint, then the text, never inside a UTF-8 sequence); control bytes become '?', NULL is "".
+ * Return: bytes written, or -ENOBUFS (not even empty texts fit), -EINVAL (init_msg_decode() would refuse it).
+ */
+long init_msg_encode(const struct init_msg *m, void *buf, size_t cap);
+
+/**
+ * init_msg_decode() - read a message; the fields of other types are 0
+ * Return: 0 or -EBADMSG (unknown type, wrong size, exit_code not 125..127, unknown stage, code over 4095, control bytes in a
+ * text, a wait status that is not an end, end before start, signal not 1..64). @ret is untouched then.
+ */
+int init_msg_decode(const void *buf, size_t len, struct init_msg *ret);
+
+#endif
