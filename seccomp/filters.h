@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Seccomp filters compiled at build time (seccomp/compile.c, libseccomp, binary tree) and embedded as arrays.
+ * Nothing here links libseccomp. Process: executor (which only passes the bytes on). Privilege: none.
+ */
+#ifndef AK_SECCOMP_FILTERS_H
+#define AK_SECCOMP_FILTERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct seccomp_filter {
+	const char *name;
+	const uint8_t *insns;	/* count * 8 bytes: struct sock_filter, native byte order */
+	uint32_t count;
+};
+
+/** seccomp_profile() - "default" or "strict"; Return: NULL for an unknown name. Lives for ever. */
+const struct seccomp_filter *seccomp_profile(const char *name);
+
+enum seccomp_floor_kind {
+	SECCOMP_FLOOR_USER,	/* rootless: refuses set-user-id mode bits */
+	SECCOMP_FLOOR_ROOT,	/* root caller: refuses set-user-id and set-group-id mode bits */
+	SECCOMP_FLOOR_SETID,	/* nothing writable maps to host ids: mode bits are free */
+};
+
+/** seccomp_floor() - the floor, which no profile lifts. Lives for ever. */
+const struct seccomp_filter *seccomp_floor(enum seccomp_floor_kind kind);
+
+#endif
