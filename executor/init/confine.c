@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What binds the command: rlimits, descriptors, Landlock, filters and their self-test. Runs in the command's
+ * child, which holds no capability; nothing here can be undone by it. A step that fails ends the child:
+ * nothing runs half confined.
+ */
+#include "executor/init/init.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "executor/ns/kabi.h"
+#include "executor/shared/ak_weaken.h"
+
+/* ---- rlimits ---- */
+
+static void set_rlimits(const struct init *in)
+{
+	static const char *const names[RLIMIT_NLIMITS] = {
+		[RLIMIT_CPU] = "cpu",		[RLIMIT_FSIZE] = "fsize",
+		[RLIMIT_DATA] = "data",		[RLIMIT_STACK] = "stack",
+		[RLIMIT_CORE] = "core",		[RLIMIT_RSS] = "rss",
+		[RLIMIT_NPROC] = "nproc",	[RLIMIT_NOFILE] = "nofile",
+		[RLIMIT_MEMLOCK] = "memlock",	[RLIMIT_AS] = "as",
+		[RLIMIT_LOCKS] = "locks",	[RLIMIT_SIGPENDING] = "sigpending",
+		[RLIMIT_MSGQUEUE] = "msgqueue", [RLIMIT_NICE] = "nice",
+		[RLIMIT_RTPRIO] = "rtprio",	[RLIMIT_RTTIME] = "rttime",
+	};
+
+	for (uint32_t i = 0; i < in->cfg->nrlimits; i++) {
+		const struct init_rlimit *l = &in->cfg->rlimits[i];
+		const uint64_t value[2] = { l->soft, l->hard }; /* struct rlimit64 */
+		struct failure f = { .stage = INIT_STAGE_CONFINE, .exit_code = 125 };
+
+		if (syscall(SYS_prlimit64, 0, l->resource, value, NULL) == 0)
+			continue;
+		f.err = errno;
+		text_raw(&f.text, "resource limit ");
+		text_raw(&f.text, l->resource < RLIMIT_NLIMITS ? names[l->resource] : "?");
+		text_raw(&f.text, ": ");
+		text_raw(&f.text, strerror(f.err));
+		fail(in, &f);
+	}
+}
+
+/* ---- descriptors ---- */
+
+static void cloexec_one_by_one(const struct init *in)
+{
+	struct rlimit l = { 0 };
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0)
+		fail_simple(in, INIT_STAGE_CONFINE, errno, "read the limit of descriptors");
+	for (unsigned long fd = 3; fd < l.rlim_max && fd <= INT32_MAX; fd++)
+		(void)fcntl((int)fd, F_SETFD, FD_CLOEXEC); /* EBADF: not open */
+}
+
+/*
+ * Before the rlimits, of which the loop reads one, and before the filters, which may be a user's and know
+ * nothing of close_range. Nothing is opened afterwards without O_CLOEXEC.
+ */
+static void keep_only_passed_fds(const struct init *in)
+{
+	/* close_range: Linux 5.9, with CLOEXEC 5.11 */
+	if (!AK_WEAK(in->weaken, AK_WEAK_FDS) && syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC) < 0)
+		cloexec_one_by_one(in);
+	for (uint32_t i = 0; i < in->cfg->nkeep_fds; i++) {
+		if (fcntl(in->cfg->keep_fds[i], F_SETFD, 0) < 0)
+			fail_simple(in, INIT_STAGE_CONFINE, errno, "pass a descriptor");
+	}
+}
+
+/* ---- Landlock ---- */
+
+#define FS_READ (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+#define FS_RX (FS_READ | LANDLOCK_ACCESS_FS_EXECUTE)
+#define FS_DEV                                                                                               \
+	(FS_READ | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE | LANDLOCK_ACCESS_FS_IOCTL_DEV)
+/* no MAKE_CHAR and MAKE_BLOCK: device nodes cannot be made without capabilities anyhow */
+#define FS_RW                                                                                                \
+	(FS_RX | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE |                               \
+	 LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR |      \
+	 LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |         \
+	 LANDLOCK_ACCESS_FS_MAKE_SYM | LANDLOCK_ACCESS_FS_REFER)
+/* the rights that a rule on a file may hold; others give EINVAL: landlock_add_rule(2) */
+#define FS_FILE                                                                                              \
+	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE |         \
+	 LANDLOCK_ACCESS_FS_TRUNCATE | LANDLOCK_ACCESS_FS_IOCTL_DEV)
+
+/* Rights that a kernel of this ABI handles. Source: Documentation/userspace-api/landlock.rst, previous
+ * limitations */
+static uint64_t fs_handled(uint32_t abi)
+{
+	uint64_t r =
+		(LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1; /* ABI 1: EXECUTE to MAKE_SYM, the first 13 bits */
+
+	if (abi >= 2)
+		r |= LANDLOCK_ACCESS_FS_REFER;
+	if (abi >= 3)
+		r |= LANDLOCK_ACCESS_FS_TRUNCATE;
+	if (abi >= 5)
+		r |= LANDLOCK_ACCESS_FS_IOCTL_DEV;
+	return r;
+}
+
+static uint64_t fs_access(uint32_t class)
+{
+	static const uint64_t rights[] = {
+		[INIT_PATH_RX] = FS_RX,
+		[INIT_PATH_RW] = FS_RW,
+		[INIT_PATH_DEV] = FS_DEV,
+	};
+
+	return rights[class]; /* the decoder lets no other class through */
+}
+
+static void add_rule(const struct init *in, int ruleset, const struct init_path *p, uint64_t handled)
+{
+	struct landlock_path_beneath_attr rule = { .allowed_access = fs_access(p->access) & handled };
+	struct stat st;
+
+	rule.parent_fd = open(p->path, O_PATH | O_CLOEXEC);
+	if (rule.parent_fd < 0)
+		return;
+	if (fstat(rule.parent_fd, &st) < 0)
+		fail_simple(in, INIT_STAGE_CONFINE, errno, "Landlock: fstat");
+	if (!S_ISDIR(st.st_mode))
+		rule.allowed_access &= FS_FILE;
+	if (syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0)
+		fail_simple(in, INIT_STAGE_CONFINE, errno, "Landlock: add a rule");
+	(void)close(rule.parent_fd);
+}
+
+static void restrict_paths(const struct init *in)
+{
+	const uint32_t abi = in->cfg->landlock_abi;
+	struct ak_landlock_attr attr = { .handled_access_fs = fs_handled(abi) };
+	int ruleset;
+
+	if (!(in->cfg->flags & INIT_LANDLOCK) || AK_WEAK(in->weaken, AK_WEAK_LANDLOCK))
+		return;
+	if (abi >= 6)
+		attr.scoped = LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | LANDLOCK_SCOPE_SIGNAL;
+	/* an older kernel takes the longer structure as long as what it does not know is 0 */
+	ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+	if (ruleset < 0)
+		fail_simple(in, INIT_STAGE_CONFINE, errno, "Landlock: create a ruleset");
+	for (uint32_t i = 0; i < in->cfg->npaths; i++)
+		add_rule(in, ruleset, &in->cfg->paths[i], attr.handled_access_fs);
+	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
+		fail_simple(in, INIT_STAGE_CONFINE, errno, "Landlock: restrict");
+	(void)close(ruleset);
+}
+
+/* ---- filters ---- */
+
+static void check_no_new_privs(const struct init *in)
+{
+	if (!AK_WEAK(in->weaken, AK_WEAK_NNP) && syscall(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
+		fail_simple(in, INIT_STAGE_CONFINE, 0, "no_new_privs is not set");
+}
+
+static void load_filter(const struct init *in, const struct init_filter *f, const char *what)
+{
+	/* the kernel copies the instructions, so their alignment in CONFIG does not matter */
+	struct sock_fprog prog = { .len = (unsigned short)f->count, .filter = (void *)(uintptr_t)f->insns };
+
+	if (f->count > 0 && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog) < 0)
+		fail_simple(in, INIT_STAGE_CONFINE, errno, what);
+}
+
+struct canary {
+	const char *name;
+	long nr;
+	long arg[3];
+	int want;
+};
+
+/* Values whose low half is refused: a filter that compares all 64 bits lets them through to the kernel */
+static const struct canary canaries[] = {
+	{ "unshare", SYS_unshare, { CLONE_NEWUSER }, EPERM },
+	{ "keyctl", SYS_keyctl, { -1 }, EPERM },
+	{ "socket", SYS_socket, { 0x1234567800000028, SOCK_STREAM, 0 }, EAFNOSUPPORT },
+	{ "ioctl", SYS_ioctl, { -1, (long)0xdeadbeef00005412 }, EPERM },
+	{ "clone3", SYS_clone3, { 0, 0 }, ENOSYS },
+	{ "100000", 100000, { 0 }, ENOSYS },
+};
+
+static void self_test(const struct init *in)
+{
+	for (size_t i = 0; i < sizeof(canaries) / sizeof(canaries[0]); i++) {
+		const struct canary *c = &canaries[i];
+		long r = syscall(c->nr, c->arg[0], c->arg[1], c->arg[2]);
+		struct failure f = { .stage = INIT_STAGE_CONFINE,
+				     .err = r < 0 ? errno : 0,
+				     .exit_code = 125 };
+
+		if (r == -1 && f.err == c->want)
+			continue;
+		text_raw(&f.text, "self-test of the filters: system call ");
+		text_raw(&f.text, c->name);
+		text_raw(&f.text, " gave \"");
+		text_raw(&f.text, f.err ? strerror(f.err) : "success");
+		text_raw(&f.text, "\" instead of \"");
+		text_raw(&f.text, strerror(c->want));
+		text_raw(&f.text, "\"");
+		fail(in, &f);
+	}
+}
+
+void confine(const struct init *in)
+{
+	keep_only_passed_fds(in);
+	if (!AK_WEAK(in->weaken, AK_WEAK_RLIMITS))
+		set_rlimits(in);
+	check_no_new_privs(in);
+	restrict_paths(in);
+	if (!AK_WEAK(in->weaken, AK_WEAK_PROFILE))
+		load_filter(in, &in->cfg->profile, "load the profile filter");
+	if (!AK_WEAK(in->weaken, AK_WEAK_FLOOR))
+		load_filter(in, &in->cfg->floor, "load the floor filter");
+	if (!AK_WEAK(in->weaken, AK_WEAK_CANARY))
+		self_test(in);
+}

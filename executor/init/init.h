@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ak-init: pid 1 of a sandbox. What its files share. Privilege: none; it holds no capability when it starts.
+ *
+ * The command can see init in /proc and signal it, but cannot read or trace it: init is never dumpable.
+ * Signals from inside the namespace whose disposition is the default are dropped by the kernel for a pid 1
+ * (pid_namespaces(7)), which is why init blocks none but SIGCHLD: a blocked signal is queued instead, and the
+ * queue is the command's to fill.
+ */
+#ifndef AK_INIT_INIT_H
+#define AK_INIT_INIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "executor/shared/ak_init_proto.h"
+
+/* One per process; lives on main()'s stack. Descriptors are -1 when there is none */
+struct init {
+	int ctl;     /* to the executor */
+	int sigfd;   /* SIGCHLD */
+	int slave;   /* the pty with INIT_TTY, until the command's fork */
+	pid_t child; /* the command */
+	uint64_t start_ns;
+	const struct init_config *cfg; /* valid until the command's fork */
+	uint32_t weaken;	       /* enum ak_weaken */
+};
+
+/* One line of text that never overflows: what does not fit is dropped */
+struct text {
+	char buf[640];
+	size_t len;
+};
+
+/** text_raw() - append our own words */
+void text_raw(struct text *t, const char *s);
+/** text_name() - append a name from outside: control bytes as \r, \n, \t or \xNN; cut after 200 bytes with "..." */
+void text_name(struct text *t, const char *s);
+
+/* Why the command was not started */
+struct failure {
+	enum init_stage stage;
+	int err;       /* positive errno or 0 */
+	int exit_code; /* 125..127 */
+	struct text text;
+	const char *hint; /* NULL: none */
+};
+
+/** fail() - tell the executor and end this process (init or the command's child) with the exit code */
+_Noreturn void fail(const struct init *in, const struct failure *f);
+/** fail_simple() - fail() with exit code 125 and the text "WHAT: strerror(ERR)", or "WHAT" when @err is 0 */
+_Noreturn void fail_simple(const struct init *in, enum init_stage stage, int err, const char *what);
+
+/** msg_send() - one message on CTL. Return: 0 or negative errno (-EPIPE: the executor is gone). */
+int msg_send(int ctl, const struct init_msg *m);
+/** msg_send_fd() - one message with a descriptor, which is borrowed. Return: as msg_send(). */
+int msg_send_fd(int ctl, const struct init_msg *m, int fd);
+
+/**
+ * pty_open() - make the sandbox's terminal, send the master to the executor; in->slave is open then
+ * The message keeps the master open until it is received. Ends the process on failure.
+ */
+void pty_open(struct init *in);
+/** pty_attach() - in the command's child, which leads a session: take the terminal as 0, 1 and 2 */
+void pty_attach(const struct init *in);
+
+/** signals_reset() - every disposition default; SIGCHLD only when @weak */
+void signals_reset(bool weak);
+/** signals_set_mask() - exactly the signals of @bits are blocked, bit N - 1 for signal N */
+void signals_set_mask(uint64_t bits);
+
+/**
+ * spawn() - fork the command's child, which execs or ends; returns in init only
+ * @old_mask:	signal mask init was started with, for the test build that passes it on
+ */
+void spawn(struct init *in, uint64_t old_mask);
+/** confine() - in the child: descriptors, rlimits, Landlock, filters, self-test; ends the process on failure */
+void confine(const struct init *in);
+/** exec_command() - replace the child by the command, or say why not */
+_Noreturn void exec_command(const struct init *in);
+
+/** serve() - reap and pass signals on until the command ended; Return: init's exit code */
+int serve(struct init *in);
+
+/** now_ns() - Return: CLOCK_MONOTONIC. */
+uint64_t now_ns(void);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ak-init CTL CONFIG: pid 1 of a sandbox. Starts one command, reaps, passes signals on and reports; no
+ * privilege. Exit: 0 after the command's end was reported; 125 when it was not started; 1 when the executor
+ * is gone or talks nonsense.
+ */
+#include "executor/init/init.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "executor/shared/ak_weaken.h"
+
+#define SEALS (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)
+#define BIT(signo) (1ull << ((signo)-1))
+
+/* CONFIG and the pointers into it, as mapped */
+struct mapping {
+	void *config;
+	size_t config_len;
+	void *strv;
+	size_t strv_len;
+};
+
+/* A descriptor number of argv; -1 if it is none that is open */
+static int fd_arg(const char *s)
+{
+	int fd = 0;
+
+	if (!s || !*s)
+		return -1;
+	for (; *s; s++) {
+		if (*s < '0' || *s > '9' || fd > 100000)
+			return -1;
+		fd = fd * 10 + (*s - '0');
+	}
+	return fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ? -1 : fd;
+}
+
+static bool at_eof(int ctl)
+{
+	struct pollfd p = { .fd = ctl };
+
+	return poll(&p, 1, 0) !=
+	       0; /* no event was asked for, so what comes is POLLHUP, POLLERR or POLLNVAL */
+}
+
+/* Map the sealed CONFIG: it cannot change or shrink while it is read */
+static void map_config(const struct init *in, int fd, struct mapping *map)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+	struct stat st;
+
+	if (seals < 0 || (seals & SEALS) != SEALS)
+		fail_simple(in, INIT_STAGE_SETUP, seals < 0 ? errno : 0, "the configuration is not sealed");
+	if (fstat(fd, &st) < 0 || st.st_size <= 0 || st.st_size > (off_t)AK_INIT_CONFIG_MAX)
+		fail_simple(in, INIT_STAGE_SETUP, 0, "the configuration has a wrong size");
+	map->config_len = (size_t)st.st_size;
+	map->config = mmap(NULL, map->config_len, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (map->config == MAP_FAILED)
+		fail_simple(in, INIT_STAGE_SETUP, errno, "map the configuration");
+	(void)close(fd);
+}
+
+static void load_config(const struct init *in, int fd, struct mapping *map, struct init_config *ret)
+{
+	long n;
+
+	map_config(in, fd, map);
+	n = init_config_counts(map->config, map->config_len);
+	if (n < 0)
+		fail_simple(in, INIT_STAGE_SETUP, 0, "the configuration is malformed");
+	map->strv_len = ((size_t)n + 2) * sizeof(char *);
+	map->strv = mmap(NULL, map->strv_len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (map->strv == MAP_FAILED)
+		fail_simple(in, INIT_STAGE_SETUP, errno, "memory for the arguments");
+	if (init_config_decode(map->config, map->config_len, map->strv, (size_t)n + 2, ret) < 0)
+		fail_simple(in, INIT_STAGE_SETUP, 0, "the configuration is malformed");
+	for (uint32_t i = 0; i < ret->nkeep_fds; i++) {
+		if (ret->keep_fds[i] == in->ctl || fcntl(ret->keep_fds[i], F_GETFD) < 0)
+			fail_simple(in, INIT_STAGE_SETUP, 0, "a descriptor for the command is not open");
+	}
+}
+
+void signals_reset(bool weak)
+{
+	/* all zero is SIG_DFL; raw, because libc hides the real-time signals it uses itself (32 to 34) */
+	const uint64_t dfl[4] = { 0 };
+
+	for (int n = 1; n <= 64; n++) {
+		if (!weak || n == SIGCHLD)
+			(void)syscall(SYS_rt_sigaction, n, dfl, NULL,
+				      sizeof(uint64_t)); /* KILL, STOP: EINVAL */
+	}
+}
+
+void signals_set_mask(uint64_t bits)
+{
+	(void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &bits, NULL, sizeof(bits)); /* cannot fail */
+}
+
+static void signals_setup(struct init *in, uint64_t *ret_old_mask)
+{
+	sigset_t chld;
+
+	(void)syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, ret_old_mask, sizeof(*ret_old_mask));
+	signals_reset(AK_WEAK(in->weaken, AK_WEAK_SIGNALS));
+	signals_set_mask(BIT(SIGCHLD));
+	(void)sigemptyset(&chld);
+	(void)sigaddset(&chld, SIGCHLD);
+	in->sigfd = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (in->sigfd < 0)
+		fail_simple(in, INIT_STAGE_SETUP, errno, "signalfd");
+}
+
+/* init holds no end of the command's streams, so that their readers see the end of file */
+static void drop_streams(const struct init_config *cfg)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = 0; fd <= 2; fd++) {
+		if (null < 0)
+			(void)close(fd);
+		else if (fd != null)
+			(void)dup2(null, fd);
+	}
+	if (null > 2)
+		(void)close(null);
+	for (uint32_t i = 0; i < cfg->nkeep_fds; i++)
+		(void)close(cfg->keep_fds[i]);
+}
+
+/* What only the test build does: give back protections that were taken before the configuration was known */
+static void weaken(const struct init *in)
+{
+	if (AK_WEAK(in->weaken, AK_WEAK_DUMPABLE))
+		(void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	if (AK_WEAK(in->weaken, AK_WEAK_PDEATH))
+		(void)prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
+}
+
+/* The configuration lives in this frame: nothing of it is left in memory when init serves */
+static __attribute__((noinline)) void start(struct init *in, int config_fd)
+{
+	struct init_config cfg;
+	struct mapping map;
+	uint64_t old_mask = 0;
+
+	load_config(in, config_fd, &map, &cfg);
+	in->cfg = &cfg;
+	in->weaken = cfg.weaken;
+	weaken(in);
+	signals_setup(in, &old_mask);
+	if (cfg.flags & INIT_TTY)
+		pty_open(in);
+	spawn(in, old_mask);
+	drop_streams(&cfg);
+	in->cfg = NULL;
+	(void)munmap(map.config, map.config_len);
+	(void)munmap(map.strv, map.strv_len);
+}
+
+int main(int argc, char **argv)
+{
+	struct init in = { .ctl = -1, .sigfd = -1, .slave = -1 };
+	int config_fd;
+
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 ||
+	    argc != 3)
+		return 125;
+	in.ctl = fd_arg(argv[1]);
+	config_fd = fd_arg(argv[2]);
+	/* the executor may have died before PDEATHSIG was set: its end of CTL is closed then */
+	if (in.ctl < 0 || config_fd < 0 || at_eof(in.ctl))
+		return 125;
+	start(&in, config_fd);
+	return serve(&in);
+}
