@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Builds a sandbox's root by descriptor: bind clones, tmpfs, covers; then pivot_root. Process: set-up child, in its own
+ * user and mount namespace. Privilege: CAP_SYS_ADMIN there, none on the host.
+ *
+ * Invariants: no mount source or target is resolved again after it was opened; targets are opened beneath c->root without
+ * symbolic links; every mount is private, nosuid and nodev; the only writable ones are those the plan says.
+ */
+#include "executor/ns/mount.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "executor/ns/explode.h"
+#include "executor/ns/sysmount.h"
+#include "executor/plan.h"
+#include "executor/shared/ak_err.h"
+#include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_weaken.h"
+
+#define ROOT_SIZE_BYTES (16u << 20)	/* folders, links and the few files of ours */
+#define ROOT_INODES 16384
+
+unsigned mount_attrs(const struct mnt_ctx *c, unsigned extra)
+{
+	if (AK_WEAK(c->weaken, AK_WEAK_NOSUID))
+		return extra;
+	return extra | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+}
+
+int mount_attach(int fd, int target, const char *what, struct ak_err *err)
+{
+	if (sys_move_mount(fd, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+		return ak_err_sys(err, errno, "mount on %s", what);
+	return 0;
+}
+
+int mount_tmpfs(uint64_t size_bytes, uint64_t inodes, unsigned mode, unsigned attrs, struct ak_err *err)
+{
+	char num[32];
+	AK_AUTO_FD fs = sys_fsopen("tmpfs", FSOPEN_CLOEXEC);
+	int fd;
+
+	if (fs < 0)
+		return ak_err_sys(err, errno, "fsopen tmpfs");
+	snprintf(num, sizeof(num), "%llu", (unsigned long long)size_bytes);
+	if (sys_fsconfig(fs, FSCONFIG_SET_STRING, "size", num) < 0)
+		return ak_err_sys(err, errno, "tmpfs size=%s", num);
+	snprintf(num, sizeof(num), "%llu", (unsigned long long)inodes);
+	if (inodes && sys_fsconfig(fs, FSCONFIG_SET_STRING, "nr_inodes", num) < 0)
+		return ak_err_sys(err, errno, "tmpfs nr_inodes=%s", num);
+	snprintf(num, sizeof(num), "%04o", mode);
+	if (sys_fsconfig(fs, FSCONFIG_SET_STRING, "mode", num) < 0)
+		return ak_err_sys(err, errno, "tmpfs mode=%s", num);
+	if (sys_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL) < 0)
+		return ak_err_sys(err, errno, "create tmpfs");
+	fd = sys_fsmount(fs, FSMOUNT_CLOEXEC, attrs);
+	if (fd < 0)
+		return ak_err_sys(err, errno, "fsmount tmpfs");
+	return fd;
+}
+
+static int make_masks(struct mnt_ctx *c, struct ak_err *err)
+{
+	if (mknodat(c->root, MOUNT_MASK_FILE, S_IFREG | 0000, 0) < 0 || mkdirat(c->root, MOUNT_MASK_DIR, 0000) < 0)
+		return ak_err_sys(err, errno, "make the covers");
+	return 0;
+}
+
+int mount_begin(struct mnt_ctx *c, const struct plan *p, uint32_t weaken, struct ak_err *err)
+{
+	int r;
+
+	*c = (struct mnt_ctx){ .plan = p, .root = -1, .dev = -1, .weaken = weaken,
+			       .keep_uid0 = p->identity == PLAN_ID_ROOT };
+	r = mount_tmpfs(p->root == PLAN_ROOT_OVERLAY ? p->root_size_bytes : ROOT_SIZE_BYTES,
+			p->root == PLAN_ROOT_OVERLAY ? 0 : ROOT_INODES, 0755, mount_attrs(c, 0), err);
+	if (r < 0)
+		return r;
+	c->root = r;
+	/* onto "/": a path lookup of ours still starts at the host's root below it */
+	if (sys_move_mount(c->root, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return ak_err_sys(err, errno, "mount the new root");
+	if (p->root == PLAN_ROOT_OVERLAY) {
+		r = mount_overlay_root(c, err);
+		if (r < 0)
+			return r;
+	}
+	return make_masks(c, err);
+}
+
+/* "a/b/c" beneath root, no links: the common case costs one call */
+static int open_beneath(int root, const char *rel)
+{
+	return sys_openat2(root, *rel ? rel : ".", O_PATH | O_CLOEXEC,
+			   AK_RESOLVE_BENEATH | AK_RESOLVE_NO_SYMLINKS | AK_RESOLVE_NO_MAGICLINKS);
+}
+
+static int make_one(int at, const char *name, bool dir)
+{
+	if (dir)
+		return mkdirat(at, name, 0755) < 0 && errno != EEXIST ? -errno : 0;
+	return mknodat(at, name, S_IFREG | 0444, 0) < 0 && errno != EEXIST ? -errno : 0;
+}
+
+/* one step down: open @name in *@at, making it if missing; *@at is replaced by the child */
+static int step_down(struct mnt_ctx *c, int *at, const char *name, bool dir)
+{
+	int fd = openat(*at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	int r;
+
+	if (fd < 0 && errno == ENOENT) {
+		r = make_one(*at, name, dir);
+		if (r == -EROFS) {
+			r = mount_explode(c, at);
+			if (r == 0)
+				r = make_one(*at, name, dir);
+		}
+		if (r < 0)
+			return r;
+		fd = openat(*at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	}
+	if (fd < 0)
+		return -errno;
+	ak_fd_close(at);
+	*at = fd;
+	return 0;
+}
+
+static int make_path(struct mnt_ctx *c, const char *rel, bool dir)
+{
+	char part[NAME_MAX + 1];
+	AK_AUTO_FD at = fcntl(c->root, F_DUPFD_CLOEXEC, 3);
+	struct stat st;
+	int r;
+
+	if (at < 0)
+		return -errno;
+	while (*rel) {
+		size_t n = strcspn(rel, "/");
+
+		if (n >= sizeof(part))
+			return -ENAMETOOLONG;
+		memcpy(part, rel, n);
+		part[n] = '\0';
+		r = step_down(c, &at, part, rel[n] ? true : dir);
+		if (r < 0)
+			return r;
+		if (fstat(at, &st) < 0)
+			return -errno;
+		if (S_ISLNK(st.st_mode))
+			return -ELOOP;
+		rel += n + strspn(rel + n, "/");
+	}
+	return ak_fd_take(&at);
+}
+
+int mount_target(struct mnt_ctx *c, const char *dst, bool dir, bool must_exist, struct ak_err *err)
+{
+	const char *rel = dst + strspn(dst, "/");
+	int fd = open_beneath(c->root, rel);
+
+	if (fd >= 0)
+		return fd;
+	if (errno == ENOENT && !must_exist) {
+		fd = make_path(c, rel, dir);
+		if (fd >= 0)
+			return fd;
+		errno = -fd;
+	}
+	if (errno == ELOOP || errno == EXDEV) {
+		(void)ak_err_set(err, ELOOP, "mount target %s leads through a symbolic link", dst);
+		ak_err_hint(err, "name the real path as the target");
+		return -ELOOP;
+	}
+	return ak_err_sys(err, errno, "mount target %s", dst);
+}
+
+int mount_cover(struct mnt_ctx *c, int target, struct ak_err *err)
+{
+	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC };
+	struct stat st;
+	AK_AUTO_FD fd = -1;
+
+	if (fstat(target, &st) < 0)
+		return ak_err_sys(err, errno, "stat a path to hide");
+	fd = sys_open_tree(c->root, S_ISDIR(st.st_mode) ? MOUNT_MASK_DIR : MOUNT_MASK_FILE, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	if (fd < 0 || sys_mount_setattr(fd, "", AT_EMPTY_PATH, &attr) < 0)
+		return ak_err_sys(err, errno, "clone a cover");
+	return mount_attach(fd, target, "a path to hide", err);
+}
+
+/* open a bind's source: already a detached clone (root mode), or cloned here by path without following links */
+static int bind_source(struct mnt_ctx *c, const struct plan_mount *m)
+{
+	unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE;
+	AK_AUTO_FD at = -1;
+	int fd;
+
+	if (m->flags & PMF_PROTECT) {
+		at = open_beneath(c->root, m->dst + strspn(m->dst, "/"));
+	} else if (m->flags & PMF_SYSTEM) {
+		fd = sys_open_tree(AT_FDCWD, m->src, flags);
+		return fd < 0 ? -errno : fd;
+	} else {
+		at = sys_openat2(AT_FDCWD, m->src, O_PATH | O_CLOEXEC, AK_RESOLVE_NO_SYMLINKS | AK_RESOLVE_NO_MAGICLINKS);
+	}
+	if (at < 0)
+		return -errno;
+	fd = sys_open_tree(at, "", flags | AT_EMPTY_PATH);
+	return fd < 0 ? -errno : fd;
+}
+
+static int bind_attributes(struct mnt_ctx *c, const struct plan_mount *m, int fd, struct ak_err *err)
+{
+	struct mount_attr attr = { .attr_set = mount_attrs(c, 0), .propagation = MS_PRIVATE };
+
+	if ((m->flags & PMF_RO) && !AK_WEAK(c->weaken, AK_WEAK_RDONLY))
+		attr.attr_set |= MOUNT_ATTR_RDONLY;
+	if (m->flags & PMF_NOEXEC)
+		attr.attr_set |= MOUNT_ATTR_NOEXEC;
+	if (sys_mount_setattr(fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr) < 0)
+		return ak_err_sys(err, errno, "set the flags of the mount on %s", m->dst);
+	return 0;
+}
+
+static int do_bind(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
+{
+	AK_AUTO_FD own = -1;
+	AK_AUTO_FD target = -1;
+	int fd = m->src_fd;
+	int r;
+
+	if (fd < 0) {
+		own = bind_source(c, m);
+		if (own < 0 && (m->flags & PMF_OPTIONAL))
+			return 0;
+		if (own < 0)
+			return ak_err_sys(err, -own, "%s%sopen %s", m->opt ? m->opt : "", m->opt ? ": " : "", m->src);
+		fd = own;
+	}
+	r = bind_attributes(c, m, fd, err);
+	if (r < 0)
+		return r;
+	target = mount_target(c, m->dst, !(m->flags & PMF_FILE), m->flags & PMF_TARGET_EXISTS, err);
+	if (target < 0)
+		return target;
+	return mount_attach(fd, target, m->dst, err);
+}
+
+static int do_tmpfs(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
+{
+	AK_AUTO_FD fd = mount_tmpfs(m->size_bytes, m->inodes, m->mode,
+				    mount_attrs(c, m->flags & PMF_NOEXEC ? MOUNT_ATTR_NOEXEC : 0), err);
+	AK_AUTO_FD target = -1;
+
+	if (fd < 0)
+		return fd;
+	target = mount_target(c, m->dst, true, m->flags & PMF_TARGET_EXISTS, err);
+	if (target < 0)
+		return target;
+	return mount_attach(fd, target, m->dst, err);
+}
+
+static int do_hide(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
+{
+	/* links are followed inside the new root: what the name leads to is what has to be covered */
+	AK_AUTO_FD target = sys_openat2(c->root, m->dst, O_PATH | O_CLOEXEC, AK_RESOLVE_IN_ROOT | AK_RESOLVE_NO_MAGICLINKS);
+
+	if (target < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return 0;
+	if (target < 0)
+		return ak_err_sys(err, errno, "--hide: open %s", m->dst);
+	return mount_cover(c, target, err);
+}
+
+/* split an absolute path: parent's O_PATH descriptor, made if missing, and the last component */
+static int open_parent(struct mnt_ctx *c, const char *dst, const char **ret_name, struct ak_err *err)
+{
+	const char *slash = strrchr(dst, '/');
+	char parent[4096];
+	size_t n = (size_t)(slash - dst);
+
+	if (n >= sizeof(parent))
+		return ak_err_set(err, ENAMETOOLONG, "path too long: %s", dst);
+	memcpy(parent, dst, n);
+	parent[n] = '\0';
+	*ret_name = slash + 1;
+	return mount_target(c, n ? parent : "/", true, false, err);
+}
+
+static int do_node(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
+{
+	const char *name;
+	AK_AUTO_FD parent = open_parent(c, m->dst, &name, err);
+	AK_AUTO_FD fd = -1;
+
+	if (parent < 0)
+		return parent;
+	if (m->kind == PM_SYMLINK) {
+		if (symlinkat(m->src, parent, name) < 0 && errno != EEXIST)
+			return ak_err_sys(err, errno, "make the link %s", m->dst);
+		return 0;
+	}
+	if (m->kind == PM_DIR) {
+		if (mkdirat(parent, name, m->mode) < 0 && errno != EEXIST)
+			return ak_err_sys(err, errno, "make the folder %s", m->dst);
+		return 0;
+	}
+	fd = openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, m->mode);
+	if (fd < 0)
+		return ak_err_sys(err, errno, "make the file %s", m->dst);
+	if (ak_write_all(fd, m->src, strlen(m->src)) < 0)
+		return ak_err_sys(err, errno, "write the file %s", m->dst);
+	return 0;
+}
+
+static int do_row(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
+{
+	switch (m->kind) {
+	case PM_DIR:
+	case PM_SYMLINK:
+	case PM_FILE:
+		return do_node(c, m, err);
+	case PM_BIND:
+		return do_bind(c, m, err);
+	case PM_TMPFS:
+		return do_tmpfs(c, m, err);
+	case PM_PROC:
+		return mount_proc(c, m, err);
+	case PM_DEV:
+		return mount_dev(c, m, err);
+	case PM_DEVNODE:
+		return mount_devnode(c, m, err);
+	case PM_HIDE:
+		return do_hide(c, m, err);
+	}
+	return ak_err_set(err, EINVAL, "unknown mount in the plan");
+}
+
+int mount_all(struct mnt_ctx *c, struct ak_err *err)
+{
+	for (size_t i = 0; i < c->plan->nmounts; i++) {
+		int r = do_row(c, &c->plan->mounts[i], err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int set_readonly(int fd, const char *what, struct ak_err *err)
+{
+	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY };
+
+	if (sys_mount_setattr(fd, "", AT_EMPTY_PATH, &attr) < 0)
+		return ak_err_sys(err, errno, "make %s read-only", what);
+	return 0;
+}
+
+int mount_finish(struct mnt_ctx *c, struct ak_err *err)
+{
+	int r = 0;
+
+	if (unlinkat(c->root, MOUNT_MASK_FILE, 0) < 0 || unlinkat(c->root, MOUNT_MASK_DIR, AT_REMOVEDIR) < 0)
+		return ak_err_sys(err, errno, "remove the covers' names");
+	if (c->dev >= 0)
+		r = set_readonly(c->dev, "/dev", err);
+	for (unsigned i = 0; r == 0 && i < c->nexploded; i++)
+		r = set_readonly(c->exploded[i], "a folder that was made room in", err);
+	if (r == 0 && c->plan->root == PLAN_ROOT_TMPFS && !AK_WEAK(c->weaken, AK_WEAK_RDONLY))
+		r = set_readonly(c->root, "the root", err);
+	if (r < 0)
+		return r;
+	if (fchdir(c->root) < 0)
+		return ak_err_sys(err, errno, "enter the new root");
+	if (sys_pivot_root(".", ".") < 0)
+		return ak_err_sys(err, errno, "pivot_root");
+	/* the old root now lies on top of the new one; detaching it is what makes the host unreachable */
+	if (umount2(".", MNT_DETACH) < 0)
+		return ak_err_sys(err, errno, "detach the old root");
+	if (chdir("/") < 0)
+		return ak_err_sys(err, errno, "chdir /");
+	return 0;
+}

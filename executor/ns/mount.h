@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Carries out the mounts of a plan inside a new mount namespace. Process: set-up child, before any hostile code exists. */
+#ifndef AK_NS_MOUNT_H
+#define AK_NS_MOUNT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ak_err;
+struct plan;
+struct plan_mount;
+
+#define MOUNT_EXPLODED_MAX 32
+
+/**
+ * struct mnt_ctx - the root under construction
+ *
+ * Everything is found relative to @root, by descriptor and without following symbolic links; the process's own root stays
+ * the host's until mount_finish(), so that sources are still found by path.
+ */
+struct mnt_ctx {
+	const struct plan *plan;	/* borrowed */
+	int root;			/* top of the new root */
+	int dev;			/* the /dev tmpfs, made read-only at the end; -1 */
+	int exploded[MOUNT_EXPLODED_MAX];	/* tmpfs that stand in for read-only folders, made read-only at the end */
+	unsigned nexploded;
+	uint32_t weaken;		/* AK_WEAK_* of a test build */
+	bool keep_uid0;			/* host uid 0 is mapped: file modes of /proc protect nothing */
+};
+
+/**
+ * mount_begin() - attach the new, empty root
+ * Requires: a mount namespace of our own, capabilities in the user namespace that owns it, ids mapped.
+ * Return: 0 or negative errno.
+ */
+int mount_begin(struct mnt_ctx *c, const struct plan *p, uint32_t weaken, struct ak_err *err);
+
+/** mount_all() - every row of the plan, in order. Return: 0 or negative errno; the message names the row. */
+int mount_all(struct mnt_ctx *c, struct ak_err *err);
+
+/**
+ * mount_finish() - close the root: read-only, pivot_root, old root detached, working directory "/"
+ * Leaves: nothing of the host reachable but what the plan showed.
+ */
+int mount_finish(struct mnt_ctx *c, struct ak_err *err);
+
+/**
+ * mount_target() - an O_PATH descriptor for a mount point, made if it is missing
+ * @dst:	absolute path inside
+ * @dir:	make a directory (else a regular file)
+ * @must_exist:	never make anything: -ENOENT
+ *
+ * A missing name below a read-only mount is made by covering the folder with a tmpfs that shows its entries again
+ * (see mount_explode()). Return: descriptor; -ELOOP (a symbolic link on the way), -ENOENT, or what mkdir gives.
+ */
+int mount_target(struct mnt_ctx *c, const char *dst, bool dir, bool must_exist, struct ak_err *err);
+
+/** mount_tmpfs() - a detached tmpfs. @inodes 0: no limit of inodes asked for. Return: mount descriptor or negative errno. */
+int mount_tmpfs(uint64_t size_bytes, uint64_t inodes, unsigned mode, unsigned attrs, struct ak_err *err);
+
+/** mount_cover() - attach an unreadable, read-only, empty file or directory over what @target (O_PATH) names */
+int mount_cover(struct mnt_ctx *c, int target, struct ak_err *err);
+
+/** MOUNT_MASK_* - names on the root tmpfs that covers are cloned from; removed by mount_finish() */
+#define MOUNT_MASK_FILE ".ak-mask-file"
+#define MOUNT_MASK_DIR ".ak-mask-dir"
+
+/* parts with a file of their own */
+int mount_proc(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err);
+int mount_dev(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err);
+int mount_devnode(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err);
+int mount_overlay_root(struct mnt_ctx *c, struct ak_err *err);
+
+/** mount_attrs() - the MOUNT_ATTR_* bits every mount of ours carries (nosuid, nodev) plus @extra */
+unsigned mount_attrs(const struct mnt_ctx *c, unsigned extra);
+
+/** mount_attach() - move detached mount @fd onto @target; both descriptors stay open and owned by the caller */
+int mount_attach(int fd, int target, const char *what, struct ak_err *err);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A minimal /dev: six nodes bound from the host, a devpts of its own, shared memory. Process: set-up child.
+ * Privilege: CAP_SYS_ADMIN in its user namespace (device nodes cannot be made there, so the host's are bound).
+ */
+#include "executor/ns/mount.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "executor/ns/sysmount.h"
+#include "executor/plan.h"
+#include "executor/shared/ak_err.h"
+#include "executor/shared/ak_fd.h"
+
+#define DEV_SIZE_BYTES (64u << 10)
+#define DEV_INODES 256
+#define SHM_INODES 65536
+#define PTS_MAX "64"
+
+static const struct dev_node {
+	const char *name;
+	unsigned major, minor;	/* Documentation/admin-guide/devices.txt; checked, so that no other file is shown under the name */
+} dev_nodes[] = {
+	{ "null", 1, 3 }, { "zero", 1, 5 }, { "full", 1, 7 }, { "random", 1, 8 }, { "urandom", 1, 9 }, { "tty", 5, 0 },
+};
+
+static const struct dev_link {
+	const char *name, *text;
+} dev_links[] = {
+	{ "fd", "/proc/self/fd" },     { "stdin", "/proc/self/fd/0" }, { "stdout", "/proc/self/fd/1" },
+	{ "stderr", "/proc/self/fd/2" }, { "ptmx", "pts/ptmx" },
+};
+
+/* a node that may be written to although the mount forbids devices in general; nosuid and noexec stay */
+static int bind_node(struct mnt_ctx *c, int dir, const char *name, const char *src, struct ak_err *err)
+{
+	struct mount_attr attr = { .attr_set = mount_attrs(c, MOUNT_ATTR_NOEXEC) & ~(unsigned)MOUNT_ATTR_NODEV,
+				   .propagation = MS_PRIVATE };
+	AK_AUTO_FD fd = sys_open_tree(AT_FDCWD, src, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW);
+
+	if (fd < 0)
+		return ak_err_sys(err, errno, "open %s", src);
+	if (sys_mount_setattr(fd, "", AT_EMPTY_PATH, &attr) < 0)
+		return ak_err_sys(err, errno, "set the flags of %s", src);
+	if (mknodat(dir, name, S_IFREG | 0666, 0) < 0)
+		return ak_err_sys(err, errno, "make /dev/%s", name);
+	if (sys_move_mount(fd, "", dir, name, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return ak_err_sys(err, errno, "mount /dev/%s", name);
+	return 0;
+}
+
+static int bind_checked(struct mnt_ctx *c, int dir, const struct dev_node *n, struct ak_err *err)
+{
+	char src[32];
+	struct stat st;
+
+	snprintf(src, sizeof(src), "/dev/%s", n->name);
+	if (lstat(src, &st) < 0)
+		return ak_err_sys(err, errno, "stat %s", src);
+	if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(n->major, n->minor))
+		return ak_err_set(err, ENODEV, "%s of the host is not the character device %u:%u", src, n->major, n->minor);
+	return bind_node(c, dir, n->name, src, err);
+}
+
+static int mount_pts(int dir, struct ak_err *err)
+{
+	static const char *const opts[][2] = { { "ptmxmode", "0666" }, { "mode", "0620" }, { "max", PTS_MAX } };
+	AK_AUTO_FD fs = sys_fsopen("devpts", FSOPEN_CLOEXEC);
+	AK_AUTO_FD fd = -1;
+
+	if (fs < 0)
+		return ak_err_sys(err, errno, "fsopen devpts");
+	if (sys_fsconfig(fs, FSCONFIG_SET_FLAG, "newinstance", NULL) < 0)
+		return ak_err_sys(err, errno, "devpts newinstance");
+	for (size_t i = 0; i < sizeof(opts) / sizeof(opts[0]); i++)
+		if (sys_fsconfig(fs, FSCONFIG_SET_STRING, opts[i][0], opts[i][1]) < 0)
+			return ak_err_sys(err, errno, "devpts %s=%s", opts[i][0], opts[i][1]);
+	if (sys_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL) < 0)
+		return ak_err_sys(err, errno, "create devpts");
+	fd = sys_fsmount(fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+	if (fd < 0 || mkdirat(dir, "pts", 0755) < 0 || sys_move_mount(fd, "", dir, "pts", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return ak_err_sys(err, errno, "mount /dev/pts");
+	return 0;
+}
+
+static int mount_shm(struct mnt_ctx *c, int dir, uint64_t size_bytes, struct ak_err *err)
+{
+	AK_AUTO_FD fd = mount_tmpfs(size_bytes, SHM_INODES, 01777, mount_attrs(c, 0), err);
+
+	if (fd < 0)
+		return fd;
+	if (mkdirat(dir, "shm", 0755) < 0 || sys_move_mount(fd, "", dir, "shm", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return ak_err_sys(err, errno, "mount /dev/shm");
+	return 0;
+}
+
+int mount_dev(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
+{
+	AK_AUTO_FD target = mount_target(c, m->dst, true, false, err);
+	int r = 0;
+
+	if (target < 0)
+		return target;
+	/* mode 0755 and not 1777: fs.protected_regular would refuse O_CREAT opens of /dev/null otherwise */
+	c->dev = mount_tmpfs(DEV_SIZE_BYTES, DEV_INODES, 0755, mount_attrs(c, MOUNT_ATTR_NOEXEC), err);
+	if (c->dev < 0)
+		return c->dev;
+	r = mount_attach(c->dev, target, m->dst, err);
+	for (size_t i = 0; r == 0 && i < sizeof(dev_nodes) / sizeof(dev_nodes[0]); i++)
+		r = bind_checked(c, c->dev, &dev_nodes[i], err);
+	for (size_t i = 0; r == 0 && i < sizeof(dev_links) / sizeof(dev_links[0]); i++)
+		if (symlinkat(dev_links[i].text, c->dev, dev_links[i].name) < 0)
+			r = ak_err_sys(err, errno, "make /dev/%s", dev_links[i].name);
+	if (r == 0)
+		r = mount_pts(c->dev, err);
+	if (r == 0)
+		r = mount_shm(c, c->dev, m->size_bytes, err);
+	return r;
+}
+
+int mount_devnode(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
+{
+	const char *slash = strrchr(m->dst, '/');
+	char parent[4096];
+	struct stat st;
+	AK_AUTO_FD dir = -1;
+
+	if (!slash || (size_t)(slash - m->dst) >= sizeof(parent))
+		return ak_err_set(err, EINVAL, "--dev: bad path %s", m->dst);
+	if (lstat(m->src, &st) < 0)
+		return ak_err_sys(err, errno, "--dev: stat %s", m->src);
+	if (!S_ISCHR(st.st_mode) && !S_ISBLK(st.st_mode))
+		return ak_err_set(err, ENODEV, "--dev: %s is not a device", m->src);
+	memcpy(parent, m->dst, (size_t)(slash - m->dst));
+	parent[slash - m->dst] = '\0';
+	dir = mount_target(c, parent, true, false, err);
+	if (dir < 0)
+		return dir;
+	return bind_node(c, dir, slash + 1, m->src, err);
+}

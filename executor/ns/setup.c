@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The set-up child: from a fresh clone in new namespaces to ak-init as pid 1 of a finished sandbox. No hostile code exists
+ * yet. Privilege: all capabilities of its own user namespace, given up step by step; none on the host.
+ */
+#include "executor/ns/setup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/keyctl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "executor/ns/caps.h"
+#include "executor/ns/kabi.h"
+#include "executor/ns/mount.h"
+#include "executor/ns/netns.h"
+#include "executor/plan.h"
+#include "executor/shared/ak_err.h"
+#include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_init_proto.h"
+#include "executor/shared/ak_weaken.h"
+
+#define OOM_SCORE_ADJ "500"		/* a sandbox goes before the user's own programs; HARDENING 89 */
+#define INOTIFY_INSTANCES "64"		/* half of the usual per-user pool of 128, so that one sandbox cannot take it all */
+
+static _Noreturn void child_fail(const struct setup *s, const struct ak_err *err)
+{
+	char buf[AK_INIT_MSG_MAX];
+	struct init_msg m = { .type = INIT_MSG_FAILED, .stage = INIT_STAGE_SETUP, .code = (uint32_t)err->code,
+			      .exit_code = 125, .text = err->msg, .hint = err->hint };
+	long n = init_msg_encode(&m, buf, sizeof(buf));
+
+	if (n > 0)
+		(void)send(s->ctl, buf, (size_t)n, MSG_NOSIGNAL);	/* no parent: nobody to tell */
+	_exit(125);
+}
+
+/* wait until the parent has written our id maps */
+static int wait_for_go(const struct setup *s, struct ak_err *err)
+{
+	char buf[AK_INIT_MSG_MAX];
+	struct init_msg m;
+	ssize_t n;
+
+	do
+		n = recv(s->ctl, buf, sizeof(buf), 0);
+	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		_exit(125);	/* the parent is gone */
+	if (init_msg_decode(buf, (size_t)n, &m) < 0 || m.type != INIT_MSG_GO)
+		return ak_err_set(err, EBADMSG, "unexpected message instead of the go-ahead");
+	return 0;
+}
+
+static int write_file(const char *path, const char *text)
+{
+	AK_AUTO_FD fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	return write(fd, text, strlen(text)) < 0 ? -errno : 0;
+}
+
+/* ids: maps, our own ids, and what must be written while /proc/self still belongs to us (setresuid makes us non-dumpable) */
+static int step_identity(const struct setup *s, struct ak_err *err)
+{
+	int r = s->wait_go ? wait_for_go(s, err) : userns_write_maps(0, s->uid, s->gid, true, err);
+
+	if (r < 0)
+		return r;
+	if (!AK_WEAK(s->weaken, AK_WEAK_OOMADJ))
+		(void)write_file("/proc/self/oom_score_adj", OOM_SCORE_ADJ);	/* refused only if it is higher already */
+	if (s->wait_go) {
+		if (setresgid(s->plan->gid, s->plan->gid, s->plan->gid) < 0)
+			return ak_err_sys(err, errno, "setresgid %u", s->plan->gid);
+		if (setresuid(s->plan->uid, s->plan->uid, s->plan->uid) < 0)
+			return ak_err_sys(err, errno, "setresuid %u", s->plan->uid);
+	}
+	return 0;
+}
+
+/* die with the parent; set after the last change of ids, which clears it (prctl(2)) */
+static int step_pdeath(const struct setup *s, struct ak_err *err)
+{
+	struct pollfd p = { .fd = s->ctl, .events = POLLIN };
+
+	if (AK_WEAK(s->weaken, AK_WEAK_PDEATH))
+		return 0;
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+		return ak_err_sys(err, errno, "PR_SET_PDEATHSIG");
+	/* the parent may have died before that */
+	if (poll(&p, 1, 0) > 0 && (p.revents & POLLHUP))
+		_exit(125);
+	return 0;
+}
+
+/* per-namespace limits of the kernel; the files show the counters of our own user namespace */
+static int step_ns_limits(const struct setup *s, struct ak_err *err)
+{
+	int r;
+
+	(void)write_file("/proc/sys/user/max_inotify_instances", INOTIFY_INSTANCES);	/* hardening only; absent before 4.14 */
+	if (AK_WEAK(s->weaken, AK_WEAK_NSLIMIT))
+		return 0;
+	/* without nested user namespaces no other kind can be made: that takes CAP_SYS_ADMIN, which no command has */
+	r = write_file("/proc/sys/user/max_user_namespaces", "0");
+	return r < 0 ? ak_err_sys(err, -r, "write user.max_user_namespaces of the sandbox") : 0;
+}
+
+static int step_keyring(const struct setup *s, struct ak_err *err)
+{
+	if (AK_WEAK(s->weaken, AK_WEAK_KEYRING))
+		return 0;
+	/* namespaces do not cover the session keyring; a kernel without keys has nothing to share */
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS)
+		return ak_err_sys(err, errno, "join a new session keyring");
+	return 0;
+}
+
+static int step_network(const struct setup *s, struct ak_err *err)
+{
+	const char *name = s->plan->hostname;
+
+	if (!AK_WEAK(s->weaken, AK_WEAK_UTSNS) && sethostname(name, strlen(name)) < 0)
+		return ak_err_sys(err, errno, "sethostname");
+	if (s->plan->net == NET_HOST || AK_WEAK(s->weaken, AK_WEAK_NETNS | AK_WEAK_LOOPBACK))
+		return 0;
+	return netns_loopback_up(err);
+}
+
+static int step_mounts(const struct setup *s, struct ak_err *err)
+{
+	struct mnt_ctx c;
+	int r;
+
+	(void)umask(0);
+	r = mount_begin(&c, s->plan, s->weaken, err);
+	if (r == 0)
+		r = mount_all(&c, err);
+	if (r == 0)
+		r = mount_finish(&c, err);
+	(void)umask(022);
+	return r;
+}
+
+static int step_privileges(const struct setup *s, struct ak_err *err)
+{
+	int r = AK_WEAK(s->weaken, AK_WEAK_CAPS) ? 0 : caps_drop_all(err);
+
+	if (r < 0)
+		return r;
+	if (!AK_WEAK(s->weaken, AK_WEAK_NNP) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return ak_err_sys(err, errno, "PR_SET_NO_NEW_PRIVS");
+	return 0;
+}
+
+/* 0, 1 and 2 become the command's streams; sources above 2 first, so that none is overwritten before it was used */
+static int place_stdio(const struct setup *s, struct ak_err *err)
+{
+	int fd[3];
+
+	for (int i = 0; i < 3; i++) {
+		fd[i] = s->stdio[i] < 0 ? open("/dev/null", O_RDWR | O_CLOEXEC) : s->stdio[i];
+		if (fd[i] >= 0 && fd[i] < 3 && fd[i] != i)
+			fd[i] = fcntl(fd[i], F_DUPFD_CLOEXEC, 3);
+		if (fd[i] < 0)
+			return ak_err_sys(err, errno, "open standard stream %d", i);
+	}
+	for (int i = 0; i < 3; i++)
+		if (fd[i] == i ? fcntl(i, F_SETFD, 0) < 0 : dup2(fd[i], i) < 0)
+			return ak_err_sys(err, errno, "place standard stream %d", i);
+	return 0;
+}
+
+/* only what init needs survives its exec: everything else becomes close-on-exec in one call */
+static int step_descriptors(const struct setup *s, struct ak_err *err)
+{
+	int r = place_stdio(s, err);
+
+	if (r < 0)
+		return r;
+	if (!AK_WEAK(s->weaken, AK_WEAK_FDS) && syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
+		return ak_err_sys(err, errno, "close_range");
+	if (fcntl(s->ctl, F_SETFD, 0) < 0 || fcntl(s->config, F_SETFD, 0) < 0)
+		return ak_err_sys(err, errno, "keep the control descriptors");
+	for (size_t i = 0; i < s->plan->nkeep_fds; i++)
+		if (fcntl(s->plan->keep_fds[i], F_SETFD, 0) < 0)
+			return ak_err_sys(err, errno, "--fd %d", s->plan->keep_fds[i]);
+	return 0;
+}
+
+static int step_exec(const struct setup *s, struct ak_err *err)
+{
+	char ctl[12], config[12];
+	char name[] = "ak-init";
+	char *argv[] = { name, ctl, config, NULL };
+	char *envp[] = { NULL };
+
+	snprintf(ctl, sizeof(ctl), "%d", s->ctl);
+	snprintf(config, sizeof(config), "%d", s->config);
+	(void)syscall(SYS_execveat, s->init, "", argv, envp, AT_EMPTY_PATH);
+	return ak_err_sys(err, errno, "start ak-init");
+}
+
+_Noreturn void setup_child(const struct setup *s)
+{
+	/* the order matters: see docs/architecture.md, "One sandbox" */
+	static int (*const steps[])(const struct setup *, struct ak_err *) = {
+		step_identity, step_pdeath,    step_ns_limits,	 step_keyring, step_network,
+		step_mounts,   step_privileges, step_descriptors, step_exec,
+	};
+	struct ak_err err = { 0 };
+
+	(void)close(s->ctl_parent);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		if (steps[i](s, &err) < 0)
+			child_fail(s, &err);
+	_exit(125);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Makes user namespaces and writes their id maps; explains refusals. Process: executor, set-up child.
+ * Privilege: none for a rootless sandbox; CAP_SETUID and CAP_SETGID for maps of a range.
+ */
+#include "executor/ns/userns.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "executor/shared/ak_err.h"
+#include "executor/shared/ak_fd.h"
+
+static int write_proc(pid_t pid, const char *name, const char *text, struct ak_err *err)
+{
+	char path[64];
+	AK_AUTO_FD fd = -1;
+
+	if (pid)
+		snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	else
+		snprintf(path, sizeof(path), "/proc/self/%s", name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return ak_err_sys(err, errno, "open %s", path);
+	if (write(fd, text, strlen(text)) < 0)
+		return ak_err_sys(err, errno, "write \"%s\" to %s", text, path);
+	return 0;
+}
+
+static int write_map(pid_t pid, const char *name, struct id_map m, struct ak_err *err)
+{
+	char text[40];
+
+	snprintf(text, sizeof(text), "%u %u %u", m.inside, m.outside, m.count);
+	return write_proc(pid, name, text, err);
+}
+
+int userns_write_maps(pid_t pid, struct id_map uid, struct id_map gid, bool deny_setgroups, struct ak_err *err)
+{
+	int r = deny_setgroups ? write_proc(pid, "setgroups", "deny", err) : 0;
+
+	if (r == 0)
+		r = write_map(pid, "uid_map", uid, err);
+	if (r == 0)
+		r = write_map(pid, "gid_map", gid, err);
+	return r;
+}
+
+static bool proc_is_zero(const char *path)
+{
+	char c[2] = { 0 };
+	AK_AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd >= 0 && read(fd, c, 2) >= 1 && c[0] == '0' && (c[1] == '\n' || c[1] == '\0');
+}
+
+static bool proc_is_one(const char *path)
+{
+	char c[2] = { 0 };
+	AK_AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd >= 0 && read(fd, c, 2) >= 1 && c[0] == '1';
+}
+
+/* the sysctl that forbids a kind of namespace, or NULL */
+static const char *zero_sysctl(void)
+{
+	static const char *const names[] = { "user", "mnt", "pid", "net", "ipc", "uts", "cgroup" };
+	static const char *const full[] = { "user.max_user_namespaces", "user.max_mnt_namespaces", "user.max_pid_namespaces",
+					    "user.max_net_namespaces", "user.max_ipc_namespaces", "user.max_uts_namespaces",
+					    "user.max_cgroup_namespaces" };
+	char path[64];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(path, sizeof(path), "/proc/sys/user/max_%s_namespaces", names[i]);
+		if (proc_is_zero(path))
+			return full[i];
+	}
+	if (proc_is_zero("/proc/sys/kernel/unprivileged_userns_clone"))
+		return "kernel.unprivileged_userns_clone";
+	return NULL;
+}
+
+static int explain_clone(int code, struct ak_err *err)
+{
+	const char *sysctl = zero_sysctl();
+
+	(void)ak_err_sys(err, code, "make the sandbox's namespaces (clone3)");
+	if (sysctl)
+		ak_err_hint(err, "the sysctl %s is 0 here: an administrator can raise it; `ak doctor` shows what is missing", sysctl);
+	else if (code == ENOSYS)
+		ak_err_hint(err, "a seccomp filter around ak (a container, or another sandbox) refuses clone3; "
+				 "docker: --security-opt seccomp=unconfined");
+	else if (code == EPERM && proc_is_one("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"))
+		ak_err_hint(err, "AppArmor restricts user namespaces (kernel.apparmor_restrict_unprivileged_userns is 1): "
+				 "give ak a profile with \"userns,\", or run it as root");
+	else if (code == EPERM)
+		ak_err_hint(err, "a seccomp filter around ak (a container?) forbids it, or ak runs in a chroot; `ak doctor` tells more");
+	else if (code == ENOSPC || code == EUSERS)
+		ak_err_hint(err, "a limit on namespaces is reached (user.max_*_namespaces, or nesting depth 32)");
+	return -code;
+}
+
+pid_t userns_clone(uint64_t flags, int *ret_pidfd, struct ak_err *err)
+{
+	int pidfd = -1;
+	struct clone_args args = { .flags = flags | CLONE_PIDFD, .pidfd = (uint64_t)(uintptr_t)&pidfd, .exit_signal = SIGCHLD };
+	pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+
+	if (pid < 0)
+		return explain_clone(errno, err);
+	if (pid > 0)
+		*ret_pidfd = pidfd;
+	return pid;
+}
+
+int userns_make(struct id_map uid, struct id_map gid, struct ak_err *err)
+{
+	char path[48];
+	AK_AUTO_FD pidfd = -1;
+	int fd = -1;
+	pid_t pid = userns_clone(CLONE_NEWUSER, &pidfd, err);
+	int r;
+
+	if (pid < 0)
+		return (int)pid;
+	if (pid == 0)
+		for (;;)
+			pause();
+	r = userns_write_maps(pid, uid, gid, false, err);
+	if (r == 0) {
+		snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)pid);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		r = fd < 0 ? ak_err_sys(err, errno, "open %s", path) : fd;
+	}
+	(void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+	(void)waitid(P_PIDFD, (id_t)pidfd, NULL, WEXITED);
+	return r;
+}

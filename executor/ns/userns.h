@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* User namespaces and their id maps. Process: executor and set-up child. */
+#ifndef AK_NS_USERNS_H
+#define AK_NS_USERNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct ak_err;
+
+/* one line of uid_map or gid_map, user_namespaces(7) */
+struct id_map {
+	uint32_t inside;
+	uint32_t outside;
+	uint32_t count;
+};
+
+/**
+ * userns_write_maps() - write setgroups, uid_map and gid_map of a process
+ * @pid:	whose namespace; 0: our own
+ * @deny_setgroups:	write "deny" first (needed without CAP_SETGID outside; wanted everywhere)
+ * Requires: for a single line that maps the caller to itself nothing; else CAP_SETUID and CAP_SETGID in the parent namespace.
+ * Return: 0 or negative errno.
+ */
+int userns_write_maps(pid_t pid, struct id_map uid, struct id_map gid, bool deny_setgroups, struct ak_err *err);
+
+/**
+ * userns_make() - a user namespace with these maps and nobody in it, for an idmapped mount
+ * Requires: CAP_SETUID and CAP_SETGID in the current user namespace.
+ * Return: a namespace descriptor, owned by the caller; negative errno.
+ */
+int userns_make(struct id_map uid, struct id_map gid, struct ak_err *err);
+
+/**
+ * userns_clone() - clone3 as fork, with a pidfd
+ * @flags:	CLONE_NEW* bits
+ * Return: 0 in the child, the pid in the parent with *@ret_pidfd; negative errno with a message and a hint that name what
+ * forbids it: the sysctl that is 0, a seccomp filter, a chroot, AppArmor.
+ */
+pid_t userns_clone(uint64_t flags, int *ret_pidfd, struct ak_err *err);
+
+#endif
