@@ -46,6 +46,12 @@ static int fd_arg(const char *s)
 	return fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ? -1 : fd;
 }
 
+/* Were one closed, the next descriptor would take its number and be handed to the command */
+static bool streams_open(void)
+{
+	return fcntl(0, F_GETFD) >= 0 && fcntl(1, F_GETFD) >= 0 && fcntl(2, F_GETFD) >= 0;
+}
+
 static bool at_eof(int ctl)
 {
 	struct pollfd p = { .fd = ctl };
@@ -148,8 +154,8 @@ static void weaken(const struct init *in)
 		(void)prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
 }
 
-/* The configuration lives in this frame: nothing of it is left in memory when init serves */
-static __attribute__((noinline)) void start(struct init *in, int config_fd)
+/* Up to the command's fork; the environment and arguments are unmapped from init afterwards */
+static void start(struct init *in, int config_fd)
 {
 	struct init_config cfg;
 	struct mapping map;
@@ -182,6 +188,8 @@ int main(int argc, char **argv)
 	/* the executor may have died before PDEATHSIG was set: its end of CTL is closed then */
 	if (in.ctl < 0 || config_fd < 0 || at_eof(in.ctl))
 		return 125;
+	if (!streams_open() || in.ctl <= 2 || config_fd <= 2)
+		fail_simple(&in, INIT_STAGE_SETUP, 0, "a standard stream of the command is closed");
 	start(&in, config_fd);
 	return serve(&in);
 }

@@ -11,7 +11,7 @@ struct ak_err;
 /**
  * caps_drop_all() - empty all five sets for ever
  * Securebits are set and locked first (no root fix-ups, no kept capabilities, no ambient ones), the bounding set is emptied
- * up to the running kernel's last capability, then ambient, inheritable, permitted and effective. Read back and checked.
+ * up to the running kernel's last capability, then ambient, inheritable, permitted and effective; the last three are read back.
  * Requires: CAP_SETPCAP in the current user namespace. Leaves: nothing. Source: capabilities(7).
  * Return: 0 or negative errno; -EPERM when a capability is left.
  */

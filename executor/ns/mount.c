@@ -77,7 +77,7 @@ int mount_begin(struct mnt_ctx *c, const struct plan *p, uint32_t weaken, struct
 {
 	int r;
 
-	*c = (struct mnt_ctx){ .plan = p, .root = -1, .dev = -1, .weaken = weaken,
+	*c = (struct mnt_ctx){ .plan = p, .root = -1, .dev = -1, .parent = -1, .weaken = weaken,
 			       .keep_uid0 = p->identity == PLAN_ID_ROOT };
 	r = mount_tmpfs(p->root == PLAN_ROOT_OVERLAY ? p->root_size_bytes : ROOT_SIZE_BYTES,
 			p->root == PLAN_ROOT_OVERLAY ? 0 : ROOT_INODES, 0755, mount_attrs(c, 0), err);
@@ -182,18 +182,85 @@ int mount_target(struct mnt_ctx *c, const char *dst, bool dir, bool must_exist, 
 	return ak_err_sys(err, errno, "mount target %s", dst);
 }
 
+int mount_cover_clone(struct mnt_ctx *c, bool dir, struct ak_err *err)
+{
+	/* read-only: the sandbox's user owns the cover and could change its mode otherwise */
+	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC };
+	AK_AUTO_FD fd = sys_open_tree(c->root, dir ? MOUNT_MASK_DIR : MOUNT_MASK_FILE, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+
+	if (fd < 0 || sys_mount_setattr(fd, "", AT_EMPTY_PATH, &attr) < 0)
+		return ak_err_sys(err, errno, "clone a cover");
+	return ak_fd_take(&fd);
+}
+
 int mount_cover(struct mnt_ctx *c, int target, struct ak_err *err)
 {
-	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC };
 	struct stat st;
 	AK_AUTO_FD fd = -1;
 
 	if (fstat(target, &st) < 0)
 		return ak_err_sys(err, errno, "stat a path to hide");
-	fd = sys_open_tree(c->root, S_ISDIR(st.st_mode) ? MOUNT_MASK_DIR : MOUNT_MASK_FILE, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
-	if (fd < 0 || sys_mount_setattr(fd, "", AT_EMPTY_PATH, &attr) < 0)
-		return ak_err_sys(err, errno, "clone a cover");
-	return mount_attach(fd, target, "a path to hide", err);
+	fd = mount_cover_clone(c, S_ISDIR(st.st_mode), err);
+	return fd < 0 ? fd : mount_attach(fd, target, "a path to hide", err);
+}
+
+/*
+ * The folder a row goes into, made if missing, and the row's name in it. The descriptor is c's; it is kept for the next
+ * row, since the root view's rows come folder by folder, and forgotten as soon as anything else is mounted.
+ */
+static int open_parent(struct mnt_ctx *c, const char *dst, const char **ret_name, struct ak_err *err)
+{
+	size_t n = (size_t)(strrchr(dst, '/') - dst);
+
+	*ret_name = dst + n + 1;
+	if (n >= sizeof(c->parent_path))
+		return ak_err_set(err, ENAMETOOLONG, "path too long: %s", dst);
+	if (c->parent >= 0 && strncmp(c->parent_path, dst, n) == 0 && c->parent_path[n] == '\0')
+		return c->parent;
+	ak_fd_close(&c->parent);
+	memcpy(c->parent_path, dst, n);
+	c->parent_path[n] = '\0';
+	c->parent = mount_target(c, n ? c->parent_path : "/", true, false, err);
+	return c->parent;
+}
+
+/* a row of the root view: our own folders, host paths everybody may read; flags are set for all of them at once later */
+static int system_bind(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
+{
+	const char *name;
+	int parent = open_parent(c, m->dst, &name, err);
+	AK_AUTO_FD fd = -1;
+	int r;
+
+	if (parent < 0)
+		return parent;
+	fd = sys_open_tree(AT_FDCWD, m->src, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+	if (fd < 0 && (m->flags & PMF_OPTIONAL))
+		return 0;
+	if (fd < 0)
+		return ak_err_sys(err, errno, "open %s", m->src);
+	r = make_one(parent, name, !(m->flags & PMF_FILE));
+	if (r < 0)
+		return ak_err_sys(err, -r, "make the mount point %s", m->dst);
+	if (sys_move_mount(fd, "", parent, name, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return ak_err_sys(err, errno, "mount on %s", m->dst);
+	return 0;
+}
+
+/* everything mounted so far becomes read-only, nosuid, nodev and private in one call; the root itself stays writable a while */
+static int system_finish(struct mnt_ctx *c, struct ak_err *err)
+{
+	struct mount_attr attr = { .attr_set = mount_attrs(c, 0), .propagation = MS_PRIVATE };
+	struct mount_attr clear = { .attr_clr = MOUNT_ATTR_RDONLY };
+
+	c->system_done = true;
+	if (!AK_WEAK(c->weaken, AK_WEAK_RDONLY))
+		attr.attr_set |= MOUNT_ATTR_RDONLY;
+	if (sys_mount_setattr(c->root, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr) < 0)
+		return ak_err_sys(err, errno, "make the root view read-only");
+	if (sys_mount_setattr(c->root, "", AT_EMPTY_PATH, &clear) < 0)
+		return ak_err_sys(err, errno, "keep the root writable while it is built");
+	return 0;
 }
 
 /* open a bind's source: already a detached clone (root mode), or cloned here by path without following links */
@@ -203,14 +270,10 @@ static int bind_source(struct mnt_ctx *c, const struct plan_mount *m)
 	AK_AUTO_FD at = -1;
 	int fd;
 
-	if (m->flags & PMF_PROTECT) {
+	if (m->flags & PMF_PROTECT)
 		at = open_beneath(c->root, m->dst + strspn(m->dst, "/"));
-	} else if (m->flags & PMF_SYSTEM) {
-		fd = sys_open_tree(AT_FDCWD, m->src, flags);
-		return fd < 0 ? -errno : fd;
-	} else {
+	else
 		at = sys_openat2(AT_FDCWD, m->src, O_PATH | O_CLOEXEC, AK_RESOLVE_NO_SYMLINKS | AK_RESOLVE_NO_MAGICLINKS);
-	}
 	if (at < 0)
 		return -errno;
 	fd = sys_open_tree(at, "", flags | AT_EMPTY_PATH);
@@ -280,25 +343,10 @@ static int do_hide(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err 
 	return mount_cover(c, target, err);
 }
 
-/* split an absolute path: parent's O_PATH descriptor, made if missing, and the last component */
-static int open_parent(struct mnt_ctx *c, const char *dst, const char **ret_name, struct ak_err *err)
-{
-	const char *slash = strrchr(dst, '/');
-	char parent[4096];
-	size_t n = (size_t)(slash - dst);
-
-	if (n >= sizeof(parent))
-		return ak_err_set(err, ENAMETOOLONG, "path too long: %s", dst);
-	memcpy(parent, dst, n);
-	parent[n] = '\0';
-	*ret_name = slash + 1;
-	return mount_target(c, n ? parent : "/", true, false, err);
-}
-
 static int do_node(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
 {
 	const char *name;
-	AK_AUTO_FD parent = open_parent(c, m->dst, &name, err);
+	int parent = open_parent(c, m->dst, &name, err);
 	AK_AUTO_FD fd = -1;
 
 	if (parent < 0)
@@ -321,15 +369,20 @@ static int do_node(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err 
 	return 0;
 }
 
-static int do_row(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
+static bool is_node(const struct plan_mount *m)
 {
+	return m->kind == PM_DIR || m->kind == PM_SYMLINK || m->kind == PM_FILE;
+}
+
+static bool is_system(const struct plan_mount *m)
+{
+	return is_node(m) || (m->kind == PM_BIND && (m->flags & PMF_SYSTEM));
+}
+
+static int do_mount(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
+{
+	ak_fd_close(&c->parent);	/* it may be covered by what follows */
 	switch (m->kind) {
-	case PM_DIR:
-	case PM_SYMLINK:
-	case PM_FILE:
-		return do_node(c, m, err);
-	case PM_BIND:
-		return do_bind(c, m, err);
 	case PM_TMPFS:
 		return do_tmpfs(c, m, err);
 	case PM_PROC:
@@ -340,19 +393,34 @@ static int do_row(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *
 		return mount_devnode(c, m, err);
 	case PM_HIDE:
 		return do_hide(c, m, err);
+	default:
+		return do_bind(c, m, err);
 	}
-	return ak_err_set(err, EINVAL, "unknown mount in the plan");
+}
+
+static int do_row(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
+{
+	if (is_node(m))
+		return do_node(c, m, err);
+	if (is_system(m) && !c->system_done)
+		return system_bind(c, m, err);
+	return do_mount(c, m, err);
 }
 
 int mount_all(struct mnt_ctx *c, struct ak_err *err)
 {
-	for (size_t i = 0; i < c->plan->nmounts; i++) {
-		int r = do_row(c, &c->plan->mounts[i], err);
+	int r = 0;
 
-		if (r < 0)
-			return r;
+	for (size_t i = 0; r == 0 && i < c->plan->nmounts; i++) {
+		const struct plan_mount *m = &c->plan->mounts[i];
+
+		if (!c->system_done && !is_system(m) && c->plan->root == PLAN_ROOT_TMPFS)
+			r = system_finish(c, err);
+		if (r == 0)
+			r = do_row(c, m, err);
 	}
-	return 0;
+	ak_fd_close(&c->parent);
+	return r;
 }
 
 static int set_readonly(int fd, const char *what, struct ak_err *err)

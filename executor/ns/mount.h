@@ -21,6 +21,9 @@ struct plan_mount;
 struct mnt_ctx {
 	const struct plan *plan;	/* borrowed */
 	int root;			/* top of the new root */
+	int parent;			/* folder of the row before, for the next one in the same folder; -1 */
+	char parent_path[256];
+	bool system_done;		/* the rows of the root view are mounted and read-only */
 	int dev;			/* the /dev tmpfs, made read-only at the end; -1 */
 	int exploded[MOUNT_EXPLODED_MAX];	/* tmpfs that stand in for read-only folders, made read-only at the end */
 	unsigned nexploded;
@@ -60,6 +63,9 @@ int mount_tmpfs(uint64_t size_bytes, uint64_t inodes, unsigned mode, unsigned at
 
 /** mount_cover() - attach an unreadable, read-only, empty file or directory over what @target (O_PATH) names */
 int mount_cover(struct mnt_ctx *c, int target, struct ak_err *err);
+
+/** mount_cover_clone() - such a cover, detached. Return: mount descriptor, the caller's, or negative errno. */
+int mount_cover_clone(struct mnt_ctx *c, bool dir, struct ak_err *err);
 
 /** MOUNT_MASK_* - names on the root tmpfs that covers are cloned from; removed by mount_finish() */
 #define MOUNT_MASK_FILE ".ak-mask-file"

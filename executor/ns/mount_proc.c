@@ -88,9 +88,9 @@ static int mask_one(struct mnt_ctx *c, int proc, const struct proc_row *row, int
 	int *clone = &clones[row->dir];
 
 	if (*clone < 0)
-		*clone = sys_open_tree(c->root, row->dir ? MOUNT_MASK_DIR : MOUNT_MASK_FILE, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+		*clone = mount_cover_clone(c, row->dir, err);
 	if (*clone < 0)
-		return ak_err_sys(err, errno, "clone a cover");
+		return *clone;
 	if (sys_move_mount(*clone, "", proc, row->name, MOVE_MOUNT_F_EMPTY_PATH) < 0) {
 		if (errno == ENOENT)
 			return 0;

@@ -79,9 +79,9 @@ struct init_config {
 
 /**
  * init_config_encode() - wire form of a configuration
- * Return: bytes written, or -ENOBUFS (does not fit), -E2BIG (a count or the whole is over its maximum), -EINVAL (what
- * init_config_decode() would refuse: no argv[0], cwd not absolute, unknown flag, access class or resource, a kept
- * descriptor below 3).
+ * Return: bytes written, or -ENOBUFS (does not fit), -E2BIG (a count or the whole is over its maximum),
+ * -EINVAL (what init_config_decode() would refuse: no argv[0], cwd not absolute, unknown flag, access class or
+ * resource, a kept descriptor below 3).
  */
 long init_config_encode(const struct init_config *c, void *buf, size_t cap);
 
@@ -103,7 +103,8 @@ enum init_msg_type {
 	/* set-up child or init -> executor */
 	INIT_MSG_FAILED = 1,	/* the command was not started; last message but EXITED */
 	INIT_MSG_PTY = 2,	/* carries one descriptor: the pty's master */
-	INIT_MSG_EXITED = 3,	/* the command ended; init exits after it. A pty's output may still be unread: read to EIO */
+	/* the command ended; init exits after it. A pty may still hold unread output: read it to EIO */
+	INIT_MSG_EXITED = 3,
 	/* executor -> set-up child or init */
 	INIT_MSG_GO = 16,	/* the id maps are written (root mode) */
 	INIT_MSG_SIGNAL = 17,	/* send a signal to the command's process group */
@@ -135,15 +136,16 @@ struct init_msg {
 
 /**
  * init_msg_encode() - wire form of a message, at most AK_INIT_MSG_MAX bytes
- * Texts are cut to fit (first the hint, then the text, never inside a UTF-8 sequence); control bytes become '?', NULL is "".
+ * Texts are cut to fit (first the hint, then the text, never inside a UTF-8 sequence); control bytes become '?',
+ * NULL is "".
  * Return: bytes written, or -ENOBUFS (not even empty texts fit), -EINVAL (init_msg_decode() would refuse it).
  */
 long init_msg_encode(const struct init_msg *m, void *buf, size_t cap);
 
 /**
  * init_msg_decode() - read a message; the fields of other types are 0
- * Return: 0 or -EBADMSG (unknown type, wrong size, exit_code not 125..127, unknown stage, code over 4095, control bytes in a
- * text, a wait status that is not an end, end before start, signal not 1..64). @ret is untouched then.
+ * Return: 0 or -EBADMSG (unknown type, wrong size, exit_code not 125..127, unknown stage, code over 4095, control
+ * bytes in a text, a wait status that is not an end, end before start, signal not 1..64). @ret is untouched then.
  */
 int init_msg_decode(const void *buf, size_t len, struct init_msg *ret);
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Command line of `ak exec` into struct exec_opts. Process: executor. Privilege: none. */
+#ifndef AK_ARGS_H
+#define AK_ARGS_H
+
+struct ak_err;
+struct exec_opts;
+
+/**
+ * args_parse_exec() - read the arguments after `ak exec`
+ * @argc:	number of arguments, without "ak" and "exec"
+ * @argv:	borrowed; nothing in it is changed
+ * @ret:	filled with values of its own (copied); release with exec_opts_release(). Set even on failure as far as the
+ *		parse came, so that the caller knows whether --json was asked for (`json` is true when --json stands anywhere
+ *		before the command).
+ *
+ * --env-file is read here, line by line.
+ * Return: 0; 1 when --help was asked for; -EINVAL with a message that names the option and, where it helps, a hint;
+ * -ENOENT, -EACCES ... when an --env-file cannot be read; -ENOMEM.
+ */
+int args_parse_exec(int argc, char *const argv[], struct exec_opts *ret, struct ak_err *err);
+
+/** exec_opts_release() - free what args_parse_exec() made; copes with a half-filled or zeroed struct */
+void exec_opts_release(struct exec_opts *o);
+
+/** args_exec_help() - text of `ak exec --help`: one line an option, from the same table that parses. Static storage is fine. */
+const char *args_exec_help(void);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --env and --env-file: variables for the command. Process: executor. Privilege: none. */
+#include "executor/args_int.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "executor/opts.h"
+#include "executor/shared/ak_err.h"
+#include "executor/shared/ak_init_proto.h"
+#include "executor/shared/ak_parse.h"
+
+/* execve(2): a string of the environment with its NUL is at most MAX_ARG_STRLEN, 32 pages (linux/binfmts.h) */
+#define ENV_STRING_MAX (131072u - 1)
+#define ENV_FILE_MAX AK_INIT_CONFIG_MAX /* more could not be handed to the command anyway */
+
+/* Keys of ak's own providers; they are for the agent and never for what it runs */
+static const char *const key_variables[] = {
+	"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "DEEPSEEK_API_KEY", "GEMINI_API_KEY", "OLLAMA_API_KEY",
+};
+
+static bool is_key_variable(const char *name, size_t len)
+{
+	if (len >= 3 && memcmp(name, "AK_", 3) == 0)
+		return true;
+	for (size_t i = 0; i < sizeof(key_variables) / sizeof(key_variables[0]); i++) {
+		if (strlen(key_variables[i]) == len && memcmp(key_variables[i], name, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int append(struct args *a, const char *text, size_t name_len, size_t len)
+{
+	struct exec_opts *o = a->o;
+	struct env_opt *env = reallocarray(o->env, o->nenv + 1, sizeof(*env));
+
+	if (!env)
+		return ak_err_sys(a->err, ENOMEM, "read the environment");
+	o->env = env;
+
+	struct env_opt row = { .name = arg_copy(a, text, name_len) };
+
+	if (name_len < len)
+		row.value = arg_copy(a, text + name_len + 1, len - name_len - 1);
+	if (!row.name || (name_len < len && !row.value)) {
+		free(row.name);
+		free(row.value);
+		return -ENOMEM;
+	}
+	env[o->nenv++] = row;
+	return 0;
+}
+
+/*
+ * Adds "K=V" or "K". Values never appear in messages, and text that is no name only when @show says so: a line of a file
+ * may be a stray secret.
+ */
+static int add_variable(struct args *a, const char *text, size_t len, bool show)
+{
+	const char *eq = memchr(text, '=', len);
+	size_t name_len = eq ? (size_t)(eq - text) : len;
+	int shown = name_len < 60 ? (int)name_len : 60;
+
+	if (!ak_env_name_ok(text, name_len)) {
+		(void)ak_err_set(a->err, EINVAL, show ? "\"%.*s\" is not a variable's name" : "no variable's name", shown,
+				 text);
+		ak_err_hint(a->err, "use K=V or K; K is letters, digits and _, and does not start with a digit");
+		return -EINVAL;
+	}
+	if (is_key_variable(text, name_len)) {
+		(void)ak_err_set(a->err, EINVAL, "%.*s is one of ak's own variables and never passed to a command", shown,
+				 text);
+		ak_err_hint(a->err, "use another name if the command must have the value");
+		return -EINVAL;
+	}
+	if (len > ENV_STRING_MAX)
+		return ak_err_set(a->err, EINVAL, "%.*s=... is %zu bytes; the kernel takes at most %u in one variable",
+				  shown, text, len, ENV_STRING_MAX);
+	if (a->o->nenv >= AK_INIT_STRINGS_MAX / 2)
+		return ak_err_set(a->err, EINVAL, "more than %u variables", AK_INIT_STRINGS_MAX / 2);
+	return append(a, text, name_len, len);
+}
+
+int arg_env(struct args *a, const struct arg_def *d, const char *value)
+{
+	int rc = add_variable(a, value, strlen(value), true);
+
+	if (rc < 0)
+		(void)ak_err_wrap(a->err, "%s", d->name);
+	return rc;
+}
+
+/* A line without its newline: K=V, K, a comment or nothing. Quotes mean nothing. */
+static int add_line(struct args *a, const char *line, size_t len)
+{
+	if (len > 0 && line[len - 1] == '\r')
+		len--;
+	while (len > 0 && (*line == ' ' || *line == '\t')) {
+		line++;
+		len--;
+	}
+	if (len == 0 || *line == '#')
+		return 0;
+	return add_variable(a, line, len, false);
+}
+
+int args_env_text(struct args *a, const char *text, size_t len, unsigned *ret_line)
+{
+	struct ak_lines lines;
+	const char *line;
+	size_t n;
+	int rc = 0;
+
+	ak_lines_init(&lines, text, len, ENV_STRING_MAX + 1); /* a CR may follow */
+	while (rc == 0 && ak_lines_next(&lines, &line, &n))
+		rc = add_line(a, line, n);
+	if (lines.error == -EMSGSIZE)
+		rc = ak_err_set(a->err, EINVAL, "the line is over %u bytes, which the kernel does not take", ENV_STRING_MAX);
+	else if (lines.error)
+		rc = ak_err_set(a->err, EINVAL, "the line holds a NUL byte");
+	*ret_line = lines.line_no;
+	return rc;
+}
+
+int arg_env_file(struct args *a, const struct arg_def *d, const char *value)
+{
+	char *text;
+	size_t len;
+	int rc = ak_read_file(value, ENV_FILE_MAX, &text, &len);
+
+	if (rc == -EFBIG)
+		return ak_err_set(a->err, EFBIG, "%s: %s is over %u bytes", d->name, value, ENV_FILE_MAX);
+	if (rc < 0)
+		return ak_err_sys(a->err, -rc, "%s: read %s", d->name, value);
+
+	unsigned line_no;
+
+	rc = args_env_text(a, text, len, &line_no);
+	if (rc < 0)
+		(void)ak_err_wrap(a->err, "%s: %.200s:%u", d->name, value, line_no);
+	explicit_bzero(text, len);
+	free(text);
+	return rc;
+}

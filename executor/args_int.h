@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of the command line's parser share: args*.c only. Process: executor. Privilege: none. */
+#ifndef AK_ARGS_INT_H
+#define AK_ARGS_INT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct ak_err;
+struct exec_opts;
+struct arg_def;
+
+/* One parse */
+struct args {
+	struct exec_opts *o;
+	struct ak_err *err;	/* NULL once an error is recorded: the first one counts */
+	char *const *argv;	/* borrowed */
+	int argc;
+	int pos;		/* next argument to read */
+	const char *shell_text;	/* -c; borrowed from argv */
+	bool max_output_given;
+};
+
+/* Sets what @value says (NULL for a flag). Return: 0; 1 for --help; negative errno with a->err filled. */
+typedef int arg_fn(struct args *a, const struct arg_def *d, const char *value);
+
+struct arg_def {
+	const char *name;	/* as typed and as shown in messages: "--memory", "-v" */
+	char letter;		/* 0: none */
+	bool has_value;
+	size_t field;		/* offset in struct exec_opts, for the handlers that serve several options */
+	arg_fn *set;
+};
+
+/** arg_by_name() - row of a long option; @len bytes at @name, dashes included. Return: NULL when unknown. */
+const struct arg_def *arg_by_name(const char *name, size_t len);
+/** arg_by_letter() - row of a short option. Return: NULL when unknown. */
+const struct arg_def *arg_by_letter(char letter);
+/** arg_nearest() - the long option that was probably meant (edit distance 1 or 2). Return: its name or NULL. */
+const char *arg_nearest(const char *typed);
+
+/* handlers, each for the options that args_table.c names: args_values.c, args_binds.c, args_env.c */
+arg_fn arg_flag, arg_help, arg_shell, arg_text, arg_workspace, arg_write, arg_allow_protected, arg_rootfs, arg_rootfs_write,
+	arg_net, arg_memory, arg_cpus, arg_pids, arg_nofile, arg_fsize, arg_max_output, arg_duration, arg_kill_after,
+	arg_seccomp, arg_isolation, arg_identity, arg_user, arg_fd;
+arg_fn arg_ro, arg_rw, arg_ro_try, arg_rw_try, arg_volume, arg_tmpfs, arg_hide, arg_dev;
+arg_fn arg_env, arg_env_file;
+
+/** arg_copy() - strdup() that records ENOMEM. Return: the copy or NULL. */
+char *arg_copy(struct args *a, const char *text, size_t len);
+
+/**
+ * args_env_text() - add the variables of an env file's text
+ * @ret_line:	number of the line read last, which is the one in error after a failure
+ * Return: 0, -EINVAL, -ENOMEM. Variables before the line in error have been added.
+ */
+int args_env_text(struct args *a, const char *text, size_t len, unsigned *ret_line);
+
+#endif

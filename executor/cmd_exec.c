@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `ak exec` from the command line to the exit code. Process: executor. Privilege: what the caller has until
+ * privs_enter(), then none on the host.
+ */
+#include "executor/cmd_exec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "executor/args.h"
+#include "executor/hostinfo.h"
+#include "executor/ns/kabi.h"
+#include "executor/ns/landlock.h"
+#include "executor/opts.h"
+#include "executor/plan.h"
+#include "executor/privs.h"
+#include "executor/relay.h"
+#include "executor/report.h"
+#include "executor/sandbox.h"
+#include "executor/shared/ak_buf.h"
+#include "executor/shared/ak_err.h"
+#include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_weaken.h"
+#include "executor/stream.h"
+
+#define EXIT_FAILED 125
+
+/* everything one run owns; released in one place whatever happened */
+struct exec_run {
+	struct exec_opts opts;
+	struct hostinfo host;
+	struct plan plan;
+	bool have_plan;
+	struct streams streams;
+	struct privs privs;
+	bool root_mode;		/* the executor has entered the reserved range */
+	struct sandbox sb;
+	struct run_result result;
+	bool have_result;
+	int report_fd;
+	int signal_fd;
+	int abi;
+	unsigned closed;	/* standard streams the caller had closed */
+	const char *stage;
+	uint64_t start_ns;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void say(const char *prefix, const char *text, size_t len)
+{
+	struct ak_buf b = { 0 };
+
+	ak_buf_str(&b, prefix);
+	ak_buf_add(&b, text, len);
+	ak_buf_str(&b, "\n");
+	if (!b.failed)
+		(void)ak_write_all(STDERR_FILENO, b.data, b.len);	/* nobody left to tell when stderr is gone */
+	ak_buf_release(&b);
+}
+
+/* inherited descriptors end here; what is passed on was named by --fd */
+static int close_inherited(const struct exec_opts *o, struct ak_err *err)
+{
+	unsigned from = 3;
+
+	if (AK_WEAK(ak_weaken_mask(), AK_WEAK_FDS))
+		return 0;
+	for (size_t i = 0; i <= o->nfds; i++) {
+		unsigned to = i < o->nfds ? (unsigned)o->fds[i] - 1 : ~0U;
+
+		if (to >= from && syscall(SYS_close_range, from, to, 0) < 0)
+			return ak_err_sys(err, errno, "close_range");
+		from = to + 2;
+	}
+	return 0;
+}
+
+static int check_passed_fds(const struct exec_opts *o, struct ak_err *err)
+{
+	for (size_t i = 0; i < o->nfds; i++) {
+		struct stat st;
+
+		if (fstat(o->fds[i], &st) < 0)
+			return ak_err_sys(err, errno, "--fd %d", o->fds[i]);
+		if (!S_ISFIFO(st.st_mode) || (fcntl(o->fds[i], F_GETFL) & O_ACCMODE) == O_RDWR) {
+			(void)ak_err_set(err, EINVAL, "--fd %d is not one end of a pipe", o->fds[i]);
+			ak_err_hint(err, "anything else could be reopened inside with more rights than it was passed with");
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static int block_signals(struct exec_run *r, struct ak_err *err)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH };
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaddset(&set, signals[i]);
+	/* a caller that ignores SIGCHLD would have our children reaped before we can ask for their status */
+	if (signal(SIGCHLD, SIG_DFL) == SIG_ERR || signal(SIGPIPE, SIG_IGN) == SIG_ERR ||
+	    sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return ak_err_sys(err, errno, "set up signals");
+	r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return r->signal_fd < 0 ? ak_err_sys(err, errno, "signalfd") : 0;
+}
+
+static int open_report(struct exec_run *r, struct ak_err *err)
+{
+	if (!r->opts.report)
+		return 0;
+	r->report_fd = open(r->opts.report, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC, 0666);
+	if (r->report_fd < 0)
+		return ak_err_sys(err, errno, "--report: open %s", r->opts.report);
+	return 0;
+}
+
+static int make_plan(struct exec_run *r, char *const env[], struct ak_err *err)
+{
+	int e;
+
+	r->stage = "plan";
+	e = hostinfo_get(env, &r->host, err);
+	if (e < 0)
+		return e;
+	r->have_plan = true;
+	return plan_build(&r->opts, &r->host, &r->plan, err);
+}
+
+/* host-privileged acts, then the door closes behind us: see docs/architecture.md, "Root mode" */
+static int become_nobody(struct exec_run *r, struct ak_err *err)
+{
+	int e;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return ak_err_sys(err, errno, "PR_SET_NO_NEW_PRIVS");
+	if (r->plan.identity != PLAN_ID_RANGE)
+		return 0;
+	e = privs_reserve(&r->privs, err);
+	if (e == 0)
+		e = privs_prepare_mounts(&r->privs, &r->plan, err);
+	if (e == 0) {
+		e = streams_chown(&r->streams, r->privs.uid_base + r->plan.uid, r->privs.gid_base + r->plan.gid);
+		if (e < 0)
+			(void)ak_err_sys(err, -e, "give the standard streams to the sandbox's user");
+	}
+	if (e == 0)
+		e = privs_enter(&r->privs, err);
+	r->root_mode = e == 0;
+	return e;
+}
+
+static int run_sandbox(struct exec_run *r, struct ak_err *err)
+{
+	struct relay_sandbox rs;
+	int e;
+
+	r->stage = "setup";
+	e = block_signals(r, err);
+	if (e == 0)
+		e = streams_open(&r->opts, r->closed, &r->streams, err);
+	if (e == 0)
+		e = open_report(r, err);
+	if (e == 0)
+		e = become_nobody(r, err);
+	if (e < 0)
+		return e;
+	r->abi = AK_WEAK(ak_weaken_mask(), AK_WEAK_LANDLOCK) ? 0 : landlock_abi();
+	if (r->abi == 0)
+		plan_warn(&r->plan, "this kernel has no Landlock: the mount layer alone guards the files");
+	e = sandbox_start(&r->plan, &r->streams, r->root_mode ? &r->privs : NULL, r->abi, &r->sb, err);
+	if (e < 0)
+		return e;
+	streams_close_child_ends(&r->streams);
+	r->stage = "relay";
+	rs = (struct relay_sandbox){ .pidfd = r->sb.pidfd, .pid = r->sb.pid, .ctl = r->sb.ctl };
+	e = relay_run(&rs, &r->opts, &r->streams, r->signal_fd, &r->result, err);
+	r->have_result = e == 0;
+	return e;
+}
+
+/* what the set-up child or init said becomes the run's error */
+static const char *result_error(const struct run_result *res, struct ak_err *err)
+{
+	static const char *const stages[] = { "relay", "setup", "confine", "cwd", "exec" };
+
+	if (!res->fail_text[0])
+		return NULL;
+	(void)ak_err_set(err, res->fail_code, "%s", res->fail_text);
+	ak_err_hint(err, "%s", res->fail_hint);
+	return stages[res->fail_stage < 5 ? res->fail_stage : 0];
+}
+
+static void write_report(int fd, struct report *rep, bool with_output)
+{
+	struct ak_buf b = { 0 };
+
+	rep->with_output = with_output;
+	report_json(rep, &b);
+	if (b.failed || ak_write_all(fd, b.data, b.len) < 0)
+		say("ak: ", "the result object could not be written", strlen("the result object could not be written"));
+	ak_buf_release(&b);
+}
+
+static void tell_human(const struct exec_run *r, const struct report *rep)
+{
+	struct ak_buf b = { 0 };
+
+	report_exit_text(rep, &b);
+	if (b.len && !b.failed && (!r->opts.quiet || rep->error))
+		say("ak: ", b.data, b.len);
+	ak_buf_release(&b);
+	for (size_t i = 0; r->have_plan && r->opts.verbose && i < r->plan.nwarnings; i++)
+		say("ak: warning: ", r->plan.warnings[i], strlen(r->plan.warnings[i]));
+}
+
+/* the two result objects, one line for a human, the exit code */
+static int finish(struct exec_run *r, struct ak_err *err, bool failed)
+{
+	struct report rep = { .opts = &r->opts, .plan = r->have_plan ? &r->plan : NULL,
+			      .run = r->have_result ? &r->result : NULL, .landlock_abi = r->abi };
+	uint64_t started = r->have_result ? r->result.start_ns : 0;
+
+	if (failed) {
+		rep.error = err;
+		rep.stage = r->stage;
+	} else if (r->have_result) {
+		rep.stage = result_error(&r->result, err);
+		rep.error = rep.stage ? err : NULL;
+	}
+	rep.total_ns = now_ns() - r->start_ns;
+	rep.setup_ns = started > r->start_ns ? started - r->start_ns : 0;
+	tell_human(r, &rep);
+	if (r->report_fd >= 0)
+		write_report(r->report_fd, &rep, false);
+	if (r->opts.json)
+		write_report(STDOUT_FILENO, &rep, true);
+	return failed ? EXIT_FAILED : r->result.exit_code;
+}
+
+static void release(struct exec_run *r)
+{
+	sandbox_release(&r->sb);
+	if (r->have_result)
+		run_result_release(&r->result);
+	streams_release(&r->streams);
+	privs_release(&r->privs);
+	if (r->have_plan)
+		plan_release(&r->plan);
+	hostinfo_release(&r->host);
+	exec_opts_release(&r->opts);
+	ak_fd_close(&r->report_fd);
+	ak_fd_close(&r->signal_fd);
+}
+
+static int explain(struct exec_run *r)
+{
+	struct ak_buf b = { 0 };
+	int e;
+
+	plan_explain(&r->plan, &r->opts, &b);
+	e = b.failed ? -ENOMEM : ak_write_all(STDOUT_FILENO, b.data, b.len);
+	ak_buf_release(&b);
+	return e < 0 ? EXIT_FAILED : 0;
+}
+
+static int parse_and_run(struct exec_run *r, int argc, char *const argv[], char *const env[], struct ak_err *err)
+{
+	int e;
+
+	r->stage = "usage";
+	e = args_parse_exec(argc, argv, &r->opts, err);
+	if (e == 1) {
+		const char *help = args_exec_help();
+
+		return ak_write_all(STDOUT_FILENO, help, strlen(help)) < 0 ? EXIT_FAILED : 0;
+	}
+	if (e == 0)
+		e = check_passed_fds(&r->opts, err);
+	if (e == 0)
+		e = close_inherited(&r->opts, err);
+	if (e == 0)
+		e = make_plan(r, env, err);
+	if (e == 0 && r->opts.explain)
+		return explain(r);
+	if (e == 0)
+		e = run_sandbox(r, err);
+	return finish(r, err, e < 0);
+}
+
+int cmd_exec(int argc, char *const argv[], char *const environ_[], uint64_t start_ns)
+{
+	struct exec_run r = { .report_fd = -1, .signal_fd = -1, .start_ns = start_ns,
+			      .sb = { .pidfd = -1, .ctl = -1 }, .privs = { .lock = -1 } };
+	struct ak_err err = { 0 };
+	int code;
+
+	for (int i = 0; i < 3; i++)
+		r.streams.s[i] = (struct stream){ .outer = -1, .child = -1, .inner = -1 };
+	if (streams_fix_stdio(&r.closed, &err) < 0)
+		return EXIT_FAILED;
+	code = parse_and_run(&r, argc, argv, environ_, &err);
+	release(&r);
+	return code;
+}

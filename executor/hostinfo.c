@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads what is known of the caller and the host: ids, name, home, ak's own folders. Process: executor. Privilege: none. */
+#include "executor/hostinfo.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "executor/shared/ak_err.h"
+#include "executor/shared/ak_parse.h"
+#include "executor/shared/ak_path.h"
+
+#define PASSWD_BYTES_MAX (1u << 20)
+#define PASSWD_LINE_MAX 4096u
+
+/* name:password:uid:gid:gecos:home:shell, passwd(5) */
+struct passwd_row {
+	char *name;
+	char *home;
+};
+
+static bool field_is_uid(const char *field, size_t len, uid_t uid)
+{
+	char text[16];
+	uint64_t value;
+
+	if (len == 0 || len >= sizeof(text))
+		return false;
+	memcpy(text, field, len);
+	text[len] = '\0';
+	return ak_parse_u64(text, 0, UINT32_MAX, &value) == 0 && value == uid;
+}
+
+static bool passwd_line(const char *line, size_t len, uid_t uid, struct passwd_row *ret)
+{
+	const char *f[6];
+	size_t n[6];
+
+	for (size_t i = 0; i < 6; i++) {
+		if (!ak_field(&line, &len, ':', &f[i], &n[i]))
+			return false;
+	}
+	if (n[0] == 0 || !field_is_uid(f[2], n[2], uid))
+		return false;
+	ret->name = strndup(f[0], n[0]);
+	ret->home = strndup(f[5], n[5]);
+	return true;
+}
+
+/* getpwuid(3) would pull NSS into a static program; only /etc/passwd is asked, and a caller it does not know is no error */
+static void passwd_find(uid_t uid, struct passwd_row *ret)
+{
+	struct ak_lines lines;
+	const char *line;
+	size_t len;
+	char *text = NULL;
+
+	if (ak_read_file("/etc/passwd", PASSWD_BYTES_MAX, &text, &len) < 0)
+		return;
+	ak_lines_init(&lines, text, len, PASSWD_LINE_MAX);
+	while (ak_lines_next(&lines, &line, &len)) {
+		if (passwd_line(line, len, uid, ret))
+			break;
+	}
+	free(text);
+}
+
+/* Resolve @path; @known is resolved already, and what lies directly in it needs no walk from the root */
+static char *resolve(const char *path, const char *known)
+{
+	return known && strcmp(path, known) == 0 ? strdup(known) : realpath(path, NULL);
+}
+
+/*
+ * The longest prefix of @path that exists is resolved, the rest is kept; takes @path. Whether a prefix exists is asked
+ * first: the folders are often missing, and access(2) is one call where realpath(3) makes one for each component.
+ */
+static char *resolve_existing(char *path, const char *known)
+{
+	char head[PATH_MAX];
+	char *real;
+	size_t len = path ? strlen(path) : 0;
+
+	if (!path || len >= sizeof(head))
+		return path;
+	memcpy(head, path, len + 1);
+	while (!(real = access(head, F_OK) == 0 ? resolve(head, known) : NULL) && len > 1) {
+		while (len > 1 && head[len - 1] != '/')
+			len--;
+		while (len > 1 && head[len - 1] == '/')
+			len--;
+		head[len] = '\0';
+	}
+	if (!real)
+		return path;
+
+	char *joined = NULL;
+	const char *rest = len > 1 ? path + len : strcmp(path, "/") == 0 ? "" : path;
+
+	if (asprintf(&joined, "%s%s", *rest && strcmp(real, "/") == 0 ? "" : real, rest) < 0)
+		joined = NULL;
+	free(real);
+	free(path);
+	return joined;
+}
+
+static const char *absolute_or_null(const char *value)
+{
+	return value && value[0] == '/' ? value : NULL;
+}
+
+static char *find_home(const struct hostinfo *h, const struct passwd_row *row)
+{
+	const char *home = absolute_or_null(hostinfo_env(h, "HOME"));
+	char *text;
+
+	if (!home)
+		home = absolute_or_null(row->home);
+	text = ak_path_normalize(NULL, home ? home : "/nonexistent");
+	if (!text && errno != ENOMEM)
+		text = strdup("/nonexistent");
+	return resolve_existing(text, NULL);
+}
+
+/* XDG base directories count only when absolute (XDG Base Directory Specification, "Basics") */
+static char *own_dir(const struct hostinfo *h, const char *variable, const char *base, const char *below)
+{
+	const char *xdg = absolute_or_null(hostinfo_env(h, variable));
+	char *joined = NULL, *text;
+
+	if (asprintf(&joined, "%s%s/ak", xdg ? xdg : base, xdg ? "" : below) < 0)
+		return NULL;
+	text = ak_path_normalize(NULL, joined);
+	free(joined);
+	return resolve_existing(text, h->home);
+}
+
+static char *find_runtime_dir(const struct hostinfo *h)
+{
+	char *text = NULL;
+
+	if (absolute_or_null(hostinfo_env(h, "XDG_RUNTIME_DIR")))
+		return own_dir(h, "XDG_RUNTIME_DIR", "/", "");
+	if (asprintf(&text, "%s/run", h->state_dir) < 0)
+		return NULL;
+	return text;
+}
+
+/* getcwd(2) gives "(unreachable)/..." when the folder lies outside the caller's root */
+static char *find_cwd(void)
+{
+	char *cwd = getcwd(NULL, 0);
+
+	if (cwd && cwd[0] != '/') {
+		free(cwd);
+		cwd = NULL;
+	}
+	return cwd;
+}
+
+static size_t count_groups(gid_t gid)
+{
+	gid_t list[256];
+	int n = getgroups((int)(sizeof(list) / sizeof(list[0])), list);
+	size_t others = 0;
+
+	if (n < 0)
+		return errno == EINVAL ? (size_t)getgroups(0, NULL) : 0;
+	for (int i = 0; i < n; i++)
+		others += list[i] != gid;
+	return others;
+}
+
+const char *hostinfo_env(const struct hostinfo *h, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (char *const *e = h->environ; e && *e; e++) {
+		if ((*e)[0] == name[0] && strncmp(*e, name, len) == 0 && (*e)[len] == '=')
+			return *e + len + 1;
+	}
+	return NULL;
+}
+
+static bool all_known(const struct hostinfo *h)
+{
+	return h->user && h->home && h->state_dir && h->config_dir && h->runtime_dir;
+}
+
+int hostinfo_get(char *const *environ, struct hostinfo *ret, struct ak_err *err)
+{
+	struct hostinfo h = { .uid = geteuid(), .gid = getegid(), .environ = environ };
+	struct passwd_row row = { 0 };
+	const char *path = hostinfo_env(&h, "PATH");
+
+	passwd_find(h.uid, &row);
+	h.root = h.uid == 0;
+	h.ngroups = count_groups(h.gid);
+	h.home = find_home(&h, &row);
+	h.user = row.name ? row.name : strdup("user");
+	free(row.home);
+	h.cwd = find_cwd();
+	h.path = path ? strdup(path) : NULL;
+	if (h.home) {
+		h.state_dir = own_dir(&h, "XDG_STATE_HOME", h.home, "/.local/state");
+		h.config_dir = own_dir(&h, "XDG_CONFIG_HOME", h.home, "/.config");
+	}
+	if (h.state_dir)
+		h.runtime_dir = find_runtime_dir(&h);
+	if (!all_known(&h) || (path && !h.path)) {
+		hostinfo_release(&h);
+		return ak_err_set(err, ENOMEM, "not enough memory to look at the host");
+	}
+	*ret = h;
+	return 0;
+}
+
+void hostinfo_release(struct hostinfo *h)
+{
+	free(h->user);
+	free(h->home);
+	free(h->cwd);
+	free(h->path);
+	free(h->state_dir);
+	free(h->config_dir);
+	free(h->runtime_dir);
+	*h = (struct hostinfo){ 0 };
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known of the caller and the host before a plan is made. Process: executor. Privilege: none. */
+#ifndef AK_HOSTINFO_H
+#define AK_HOSTINFO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct ak_err;
+
+struct hostinfo {
+	uid_t uid;		/* effective */
+	gid_t gid;
+	bool root;		/* effective uid 0: the executor will enter a reserved id range */
+	size_t ngroups;		/* supplementary groups other than gid */
+	char *user;		/* login name from /etc/passwd; "user" when there is none */
+	char *home;		/* absolute, normalised, resolved (realpath) where it exists: HOME, else passwd, else "/nonexistent" */
+	char *cwd;		/* resolved; NULL when the current directory was deleted or cannot be named */
+	char *path;		/* the caller's PATH; NULL when unset */
+	char *state_dir;	/* ak's own folders, absolute, whether or not they exist */
+	char *config_dir;
+	char *runtime_dir;
+	char *const *environ;	/* borrowed */
+};
+
+/**
+ * hostinfo_get() - read the facts
+ * @environ:	the caller's environment; borrowed for the life of @ret
+ * Return: 0 or -ENOMEM. Missing facts are not errors.
+ */
+int hostinfo_get(char *const *environ, struct hostinfo *ret, struct ak_err *err);
+void hostinfo_release(struct hostinfo *h);
+
+/** hostinfo_env() - value of a variable of the caller, or NULL */
+const char *hostinfo_env(const struct hostinfo *h, const char *name);
+
+#endif

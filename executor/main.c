@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Entry point of `ak`: finds the subcommand. Process: executor. Privilege: the caller's. */
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "executor/cmd_exec.h"
+#include "executor/doctor.h"
+#include "executor/shared/ak_buf.h"
+#include "executor/shared/ak_fd.h"
+
+static const char help_text[] = "usage: ak COMMAND [OPTIONS]\n"
+				"\n"
+				"  ak exec [OPTIONS] [--] COMMAND [ARG...]   run one command in a sandbox (ak exec --help)\n"
+				"  ak doctor [--json]                        what this host can enforce, and how to get the rest\n"
+				"  ak --version | --help\n";
+
+static int print(int fd, const char *text)
+{
+	return ak_write_all(fd, text, strlen(text)) < 0 ? 1 : 0;
+}
+
+static int usage_error(const char *word)
+{
+	struct ak_buf b = { 0 };
+
+	if (word)
+		ak_buf_printf(&b, "ak: unknown command \"%s\" (see ak --help)\n", word);
+	else
+		ak_buf_str(&b, "ak: no command given (see ak --help)\n");
+	if (!b.failed)
+		(void)print(STDERR_FILENO, b.data);
+	ak_buf_release(&b);
+	return 2;
+}
+
+int main(int argc, char *argv[], char *envp[])
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	if (argc < 2)
+		return usage_error(NULL);
+	if (strcmp(argv[1], "exec") == 0)
+		return cmd_exec(argc - 2, argv + 2, envp, (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
+	if (strcmp(argv[1], "doctor") == 0)
+		return doctor_main(argc - 2, argv + 2);
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
+		return print(STDOUT_FILENO, help_text);
+	if (strcmp(argv[1], "--version") == 0)
+		return print(STDOUT_FILENO, "ak " AK_VERSION "\n");
+	return usage_error(argv[1]);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the user asked `ak exec` for, as parsed from the command line: pure data. Process: executor. Privilege: none. */
+#ifndef AK_OPTS_H
+#define AK_OPTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum opt_write { WRITE_DIRECT, WRITE_NONE };
+enum opt_net { NET_NONE, NET_HOST };
+enum opt_identity { IDENTITY_AUTO, IDENTITY_ROOT };
+enum opt_rootfs_write { ROOTFS_WRITE_NONE, ROOTFS_WRITE_TMP };
+
+enum bind_kind {
+	BIND_RO,	/* --ro, -v SRC:DST:ro */
+	BIND_RW,	/* --rw, -v SRC:DST */
+	BIND_TMPFS,	/* --tmpfs DST[:SIZE]; src NULL */
+	BIND_HIDE,	/* --hide PATH; src NULL, dst as given */
+	BIND_DEV,	/* --dev PATH; src and dst the same */
+};
+
+/* One row a bind-like option, in the order of the command line. Strings belong to struct exec_opts. */
+struct bind_opt {
+	enum bind_kind kind;
+	bool optional;		/* the -try forms: a missing source is skipped */
+	char *src;		/* as given, not resolved; NULL where the kind has none */
+	char *dst;		/* as given; NULL: same as src */
+	uint64_t size_bytes;	/* BIND_TMPFS; 0: default */
+	const char *opt;	/* the option's name for messages, such as "--ro"; static */
+};
+
+/* --env K=V (value set), --env K (value NULL: pass the caller's through). Later rows win. */
+struct env_opt {
+	char *name;
+	char *value;
+};
+
+/* A limit: what the user said about it. Law 3 needs to know whether a value is the built-in default. */
+struct limit_opt {
+	bool given;		/* by the user */
+	bool max;		/* "max": lifted; value is meaningless */
+	uint64_t value;		/* bytes, processes, milli-CPU: see the field */
+};
+
+struct exec_opts {
+	char **argv;		/* command and arguments, NULL-terminated; `-c TEXT` becomes sh -c TEXT */
+	int argc;
+	bool shell;		/* -c was used */
+	char *workspace;	/* -C; NULL: the current directory */
+	bool workspace_given;
+	char *workdir;		/* -w; NULL: the workspace */
+	enum opt_write write;
+	char **allow_protected;	/* NULL-terminated or NULL */
+	char *rootfs;		/* NULL: host */
+	enum opt_rootfs_write rootfs_write;
+	struct bind_opt *binds;
+	size_t nbinds;
+	struct env_opt *env;	/* --env and --env-file in the order given */
+	size_t nenv;
+	enum opt_net net;
+	struct limit_opt memory_bytes;	/* default 512 MiB */
+	struct limit_opt cpu_milli;	/* --cpus; default 1000 */
+	struct limit_opt pids;		/* default 256 */
+	uint64_t cpu_time_ms;	/* 0: none */
+	uint64_t nofile;	/* 0: default */
+	uint64_t fsize_bytes;	/* 0: none */
+	uint64_t timeout_ms;	/* 0: none */
+	uint64_t kill_after_ms;	/* default 2000 */
+	uint64_t max_output_bytes;	/* per stream; UINT64_MAX: none; with --json the default is 16 MiB */
+	bool user_given;
+	uint32_t uid, gid;	/* --user UID[:GID]; gid = uid's default (see plan) when gid_given is false */
+	bool gid_given;
+	const char *seccomp;	/* "default" or "strict"; static */
+	enum opt_identity identity;
+	int *fds;		/* --fd, each ≥ 3, no duplicates, sorted */
+	size_t nfds;
+	bool stdin_always;	/* -i */
+	bool tty;
+	bool raw;
+	bool json;
+	bool explain;
+	bool quiet;
+	bool verbose;
+	char *report;		/* --report FILE */
+};
+
+#endif

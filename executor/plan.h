@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The plan of one sandbox: pure data that says everything which will be done, before anything is done. plan_build() looks
+ * at the host (stat, readlink, readdir) but changes nothing; `--explain` prints a plan; executor/ns carries it out.
+ * Process: executor. Privilege: none.
+ */
+#ifndef AK_PLAN_H
+#define AK_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "executor/opts.h"
+#include "executor/shared/ak_init_proto.h"
+
+struct ak_err;
+struct hostinfo;
+
+#define PLAN_MOUNTS_MAX 1024
+#define PLAN_WARNINGS_MAX 32
+
+enum pm_kind {
+	PM_DIR,		/* make a directory (and its parents) in the new root */
+	PM_SYMLINK,	/* make a symbolic link; src is its text */
+	PM_FILE,	/* make a regular file on the root tmpfs; src is its content, not a path */
+	PM_BIND,	/* show host path src at dst, recursively */
+	PM_TMPFS,	/* empty tmpfs of size_bytes and inodes, owned by the inner ids, mode */
+	PM_PROC,	/* procfs of the new pid namespace, masked */
+	PM_DEV,		/* minimal /dev with devpts and shm; size_bytes is shm's */
+	PM_DEVNODE,	/* a device node of the host, src at dst (both below /dev) */
+	PM_HIDE,	/* cover dst, whatever it is, so that it can be neither read nor written; a missing dst is skipped */
+};
+
+enum pm_flags {
+	PMF_RO = 1u << 0,
+	PMF_OPTIONAL = 1u << 1,		/* skip when src is missing (or has vanished since) */
+	PMF_NOEXEC = 1u << 2,
+	PMF_USER = 1u << 3,		/* asked for by an option; opt names it in messages */
+	PMF_WORKSPACE = 1u << 4,	/* the workspace itself */
+	PMF_IDMAP = 1u << 5,		/* root mode: map the owner of src's top to the inner ids; a failure is an error if not PMF_RO */
+	PMF_TARGET_EXISTS = 1u << 6,	/* dst must exist already (below a direct workspace): never make a stub there */
+	PMF_PROTECT = 1u << 7,		/* a protected name of the workspace: src is dst seen through the workspace's own mount */
+	PMF_FILE = 1u << 8,		/* src is not a directory (decides what target to make) */
+	PMF_SYSTEM = 1u << 9,		/* part of the root view: read-only, world-readable host path */
+};
+
+struct plan_mount {
+	enum pm_kind kind;
+	uint32_t flags;
+	char *src;		/* owned; NULL where the kind has none. Host paths are resolved: absolute, no symlinks */
+	char *dst;		/* owned; absolute, normalised, no symlinks of ours in it (/bin/x is /usr/bin/x where /bin is a link) */
+	mode_t mode;		/* DIR, FILE, TMPFS */
+	uint64_t size_bytes;	/* TMPFS, DEV */
+	uint64_t inodes;	/* TMPFS */
+	const char *opt;	/* static: option for messages, or NULL */
+	int src_fd;		/* root mode: detached clone made before privilege was dropped; owned; -1 */
+};
+
+enum plan_root { PLAN_ROOT_TMPFS, PLAN_ROOT_OVERLAY };
+enum plan_identity { PLAN_ID_SAME, PLAN_ID_RANGE, PLAN_ID_ROOT };
+
+struct plan_rlimit {
+	uint32_t resource;
+	uint64_t soft, hard;
+};
+
+struct plan {
+	/* root: a private tmpfs that the mounts fill, or an overlay over rootfs with its upper layer on a private tmpfs */
+	enum plan_root root;
+	char *rootfs;			/* resolved; NULL: host view */
+	int rootfs_fd;			/* root mode with an overlay: detached clone; owned; -1 */
+	uint64_t root_size_bytes;	/* overlay's upper */
+	struct plan_mount *mounts;	/* carried out in this order: parents before children */
+	size_t nmounts;
+
+	char *workspace;		/* resolved host path, also the path inside */
+	enum opt_write write;
+	char *cwd;			/* inside; absolute, normalised */
+
+	enum plan_identity identity;
+	uint32_t uid, gid;		/* inner */
+	char *user;			/* inner login name */
+	char *home;			/* inside */
+
+	enum opt_net net;
+	const char *hostname;		/* "sandbox"; static */
+
+	char **argv;			/* borrowed from exec_opts */
+	size_t argc;
+	char **envp;			/* owned, NULL-terminated, sorted by name */
+	size_t envc;
+
+	struct plan_rlimit rlimits[AK_INIT_RLIMITS_MAX];
+	size_t nrlimits;
+
+	/* Landlock rules by path inside; INIT_PATH_* */
+	struct init_path *paths;	/* path strings are owned */
+	size_t npaths;
+
+	const char *seccomp;		/* profile name; static */
+	bool allow_setid;		/* nothing writable maps to host ids: the floor's set-id rows are lifted */
+	bool floor_setgid;		/* root mode: set-group-id bits are refused too */
+	bool tty;
+	int *keep_fds;			/* borrowed from exec_opts */
+	size_t nkeep_fds;
+
+	char *warnings[PLAN_WARNINGS_MAX];	/* owned */
+	size_t nwarnings;
+};
+
+/**
+ * plan_build() - decide everything about one sandbox
+ * @o:		what was asked for; borrowed as long as the plan lives
+ * @h:		the host; borrowed during the call
+ * @ret:	filled; release with plan_release() also after a failure
+ *
+ * Errors name the option and the path: -ENOENT and -ENOTDIR (workspace, rootfs, bind source), -EPERM (workspace refused),
+ * -EEXIST (two binds on one target), -EINVAL, -ELOOP, -E2BIG, -ENOMEM, and what stat(2) gives.
+ */
+int plan_build(const struct exec_opts *o, const struct hostinfo *h, struct plan *ret, struct ak_err *err);
+void plan_release(struct plan *p);
+
+/** plan_warn() - add a line to the plan's warnings (dropped silently over PLAN_WARNINGS_MAX) */
+void plan_warn(struct plan *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/**
+ * plan_explain() - the plan as text for `--explain`, one fact a line, grouped (identity, namespaces, mounts, limits,
+ * filters, environment); values of variables that look secret are still shown: the user typed them
+ */
+struct ak_buf;
+void plan_explain(const struct plan *p, const struct exec_opts *o, struct ak_buf *out);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans the user's own mounts: --ro, --rw, -v, --tmpfs, --dev, --hide. Process: executor. Privilege: none. */
+#include "executor/plan_priv.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "executor/shared/ak_path.h"
+
+static int no_cwd(struct plan_ctx *c, const struct bind_opt *b, const char *path)
+{
+	ak_err_set(c->err, ENOENT, "%s \"%s\": the current directory no longer exists", b->opt, path);
+	ak_err_hint(c->err, "give an absolute path");
+	return -ENOENT;
+}
+
+/* @path made absolute and normalised; malloc'ed in *@ret */
+static int absolute(struct plan_ctx *c, const struct bind_opt *b, const char *path, char **ret)
+{
+	if (path[0] != '/' && !c->h->cwd)
+		return no_cwd(c, b, path);
+	*ret = ak_path_normalize(c->h->cwd, path);
+	return *ret ? 0 : ak_err_sys(c->err, errno, "%s \"%s\"", b->opt, path);
+}
+
+static int refuse(struct plan_ctx *c, const struct bind_opt *b, const char *path, const char *why)
+{
+	return ak_err_set(c->err, EPERM, "%s \"%s\": %s", b->opt, path, why);
+}
+
+static int check_target(struct plan_ctx *c, const struct bind_opt *b, const char *dst)
+{
+	if (strcmp(dst, "/") == 0)
+		return refuse(c, b, dst, "the root itself cannot be a target (--rootfs DIR changes the root)");
+	if (ak_path_below(dst, "/proc") || strcmp(dst, "/sys") == 0)
+		return refuse(c, b, dst, "/proc and /sys inside are the sandbox's own");
+	if (ak_path_below(dst, "/dev") && b->kind != BIND_DEV) {
+		refuse(c, b, dst, "/dev inside is the sandbox's own");
+		ak_err_hint(c->err, "--dev PATH shows one device");
+		return -EPERM;
+	}
+	return 0;
+}
+
+static int check_source(struct plan_ctx *c, const struct bind_opt *b, const char *src)
+{
+	const char *const own[] = { c->h->state_dir, c->h->config_dir, c->h->runtime_dir };
+
+	if (ak_path_below(src, "/proc"))
+		return refuse(c, b, b->src, "the host's /proc leads to the files of every process");
+	if (b->kind != BIND_RW)
+		return 0;
+	if (strcmp(src, "/") == 0)
+		return refuse(c, b, b->src, "the whole host would be writable");
+	for (size_t i = 0; i < 3; i++) {
+		if (ak_path_below(src, own[i]))
+			return refuse(c, b, b->src, "lies in a folder of ak's own, which is never writable from inside");
+	}
+	return 0;
+}
+
+static int missing_source(struct plan_ctx *c, const struct bind_opt *b, int code)
+{
+	ak_err_sys(c->err, code, "%s \"%s\"", b->opt, b->src);
+	if (code == ENOENT)
+		ak_err_hint(c->err, "nothing is created for a bind; %s skips a source that is missing",
+			    b->kind == BIND_RW ? "--rw-try" : "--ro-try");
+	return -code;
+}
+
+/* The host's kernel file systems ride along in a recursive bind of "/" */
+static void hide_kernel_fs(struct plan_ctx *c, const char *dst)
+{
+	static const char *const names[] = { "proc", "sys", "dev", "run" };
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (snprintf(path, sizeof(path), "%s/%s", dst, names[i]) < PATH_MAX)
+			mount_add(&c->hides, &(struct plan_mount){ .kind = PM_HIDE, .dst = path });
+	}
+}
+
+static int bind_path(struct plan_ctx *c, const struct bind_opt *b, char *dst)
+{
+	struct plan_mount m = { .kind = PM_BIND, .flags = PMF_USER | PMF_IDMAP, .opt = b->opt, .dst = dst };
+	char src[PATH_MAX];
+	struct stat st;
+	int r;
+
+	if (b->src[0] != '/' && !c->h->cwd)
+		return no_cwd(c, b, b->src);
+	if (!realpath(b->src, src) || stat(src, &st) < 0)
+		return b->optional && (errno == ENOENT || errno == ENOTDIR) ? 0 : missing_source(c, b, errno);
+	r = check_source(c, b, src);
+	if (r < 0)
+		return r;
+	m.src = src;
+	m.flags |= b->kind == BIND_RO ? PMF_RO : 0;
+	m.flags |= b->optional ? PMF_OPTIONAL : 0;
+	m.flags |= S_ISDIR(st.st_mode) ? 0 : PMF_FILE;
+	if (strcmp(src, "/") == 0)
+		hide_kernel_fs(c, dst);
+	mount_add(&c->cand, &m);
+	return 0;
+}
+
+static int bind_tmpfs(struct plan_ctx *c, const struct bind_opt *b, char *dst)
+{
+	bool shared = strcmp(dst, "/tmp") == 0 || strcmp(dst, "/var/tmp") == 0;
+	uint64_t bytes = b->size_bytes ? b->size_bytes : PLAN_TMP_BYTES;
+
+	if (!b->size_bytes && bytes > c->memory_bytes)
+		bytes = c->memory_bytes;
+	mount_add(&c->cand, &(struct plan_mount){ .kind = PM_TMPFS, .flags = PMF_USER, .opt = b->opt, .dst = dst,
+			.mode = shared ? 01777 : 0755, .size_bytes = bytes, .inodes = PLAN_INODES });
+	return 0;
+}
+
+static int bind_dev(struct plan_ctx *c, const struct bind_opt *b, char *dst)
+{
+	static const char *const own[] = { "/dev/pts", "/dev/fd", "/dev/ptmx", "/dev/shm", "/dev/mqueue" };
+	char src[PATH_MAX];
+	struct stat st;
+
+	if (!realpath(dst, src) || stat(src, &st) < 0)
+		return ak_err_sys(c->err, errno, "%s \"%s\"", b->opt, b->src);
+	if (!ak_path_below(dst, "/dev") || !ak_path_below(src, "/dev") || (!S_ISCHR(st.st_mode) && !S_ISBLK(st.st_mode)))
+		return ak_err_set(c->err, EINVAL, "%s \"%s\": is not a device below /dev", b->opt, b->src);
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+		if (ak_path_below(dst, own[i]) || ak_path_below(src, own[i]))
+			return refuse(c, b, b->src, "the sandbox has its own");
+	}
+	mount_add(&c->cand, &(struct plan_mount){ .kind = PM_DEVNODE, .flags = PMF_USER | PMF_FILE, .opt = b->opt, .src = src,
+						   .dst = dst });
+	return 0;
+}
+
+static int bind_hide(struct plan_ctx *c, const struct bind_opt *b, char *dst)
+{
+	if (strcmp(dst, "/") == 0 || strcmp(dst, "/proc") == 0 || strcmp(dst, "/dev") == 0) {
+		ak_err_set(c->err, EINVAL, "%s \"%s\": nothing can run without it", b->opt, dst);
+		ak_err_hint(c->err, "hide single folders; of the host only system folders are visible anyway");
+		return -EINVAL;
+	}
+	mount_add(&c->hides, &(struct plan_mount){ .kind = PM_HIDE, .flags = PMF_USER, .opt = b->opt, .dst = dst });
+	return 0;
+}
+
+static int bind_one(struct plan_ctx *c, const struct bind_opt *b, char *dst)
+{
+	int r;
+
+	if (b->kind == BIND_HIDE)
+		return bind_hide(c, b, dst);
+	r = check_target(c, b, dst);
+	if (r < 0)
+		return r;
+	if (b->kind == BIND_TMPFS)
+		return bind_tmpfs(c, b, dst);
+	if (b->kind == BIND_DEV)
+		return bind_dev(c, b, dst);
+	return bind_path(c, b, dst);
+}
+
+int plan_binds(struct plan_ctx *c)
+{
+	for (size_t i = 0; i < c->o->nbinds; i++) {
+		const struct bind_opt *b = &c->o->binds[i];
+		char *dst = NULL;
+		int r = absolute(c, b, b->dst ? b->dst : b->src, &dst);
+
+		if (r == 0)
+			r = bind_one(c, b, dst);
+		free(dst);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}

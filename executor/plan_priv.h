@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the parts of the planner share. Process: executor. Privilege: none.
+ *
+ * Mounts are gathered in three lists: `sys` (root view, /proc, /dev: kept in the order in which they were added), `cand`
+ * (everything whose place depends on its target: private tmpfs, home, toolchains, workspace, protected names, binds) and
+ * `hides`. plan_place() takes the candidates parents first, resolves each target as the sandbox will see it, checks it
+ * and moves it to `placed`. So a mount is always made after what lies above it and the most specific path wins.
+ */
+#ifndef AK_PLAN_PRIV_H
+#define AK_PLAN_PRIV_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "executor/hostinfo.h"
+#include "executor/opts.h"
+#include "executor/plan.h"
+#include "executor/shared/ak_err.h"
+#include "executor/shared/ak_weaken.h"
+
+#define MIB ((uint64_t)1 << 20)
+#define PLAN_TMP_BYTES (512 * MIB)
+#define PLAN_INODES 131072u
+#define PLAN_PATH_DIRS_MAX 256u		/* entries of PATH that are looked at */
+#define PLAN_EXPAND_MAX 512u		/* entries of a system folder that is opened up to hold a mount */
+#define PLAN_PROTECTED_MAX 256u		/* protected names mounted */
+
+struct mount_list {
+	struct plan_mount *v;
+	size_t n, cap;
+	int error;		/* latched: -ENOMEM, -E2BIG */
+};
+
+struct plan_ctx {
+	const struct exec_opts *o;
+	const struct hostinfo *h;
+	struct plan *p;
+	struct ak_err *err;
+	uint32_t weak;
+	bool host_view;			/* no --rootfs */
+	bool home_covered;		/* the workspace is the home or holds it: no private one */
+	uint64_t memory_bytes;		/* UINT64_MAX when lifted */
+	char *path_env;			/* PATH inside */
+	struct mount_list sys, cand, placed, hides;
+};
+
+/* --- plan_mounts.c: lists, and how a path will look inside ----------------------------------------------------------- */
+
+/** mount_add() - append a copy of @m (strings copied, src_fd set to -1); a failure is latched in @l. Return: the copy or NULL. */
+struct plan_mount *mount_add(struct mount_list *l, const struct plan_mount *m);
+/** mount_move() - append @m itself; its strings are taken, also when it fails */
+void mount_move(struct mount_list *l, struct plan_mount *m);
+/** mount_drop() - remove and free entry @i, keeping the order */
+void mount_drop(struct mount_list *l, size_t i);
+/** mount_list_release() - free the entries and the list */
+void mount_list_release(struct mount_list *l);
+/** mount_sort() - parents before children, otherwise in the order added */
+void mount_sort(struct mount_list *l);
+
+enum view_kind { VIEW_MISSING, VIEW_DIR, VIEW_FILE, VIEW_LINK, VIEW_OPAQUE };
+
+/* A path as the sandbox will see it, given the mounts of `sys` and `placed` */
+struct view {
+	enum view_kind kind;		/* OPAQUE: below /proc or /dev, not known before they are mounted */
+	char path[PATH_MAX];		/* inside, without symbolic links */
+	char host[PATH_MAX];		/* where it lies on the host; "" when it is none of the host's */
+	const struct plan_mount *m;	/* mount it lies in; NULL: the root itself */
+	bool foreign_link;		/* a symbolic link outside the root view was followed */
+};
+
+/**
+ * view_resolve() - follow @path, absolute and normalised, through the mounts planned so far
+ * Return: 0; -ELOOP; -ENAMETOOLONG.
+ */
+int view_resolve(const struct plan_ctx *c, const char *path, struct view *ret);
+
+/** view_mount() - the deepest mount at or above a path without links, the last one of equals; NULL: the root */
+const struct plan_mount *view_mount(const struct plan_ctx *c, const char *path);
+
+/** view_of_host() - where host path @host appears inside; false when nowhere. @ret has PATH_MAX bytes. */
+bool view_of_host(const struct plan_ctx *c, const char *host, char *ret);
+
+/* --- the stages, in the order plan_build() calls them. Each returns 0 or a negative errno with c->err set. ------------ */
+
+/** plan_workspace_find() - p->workspace and p->cwd; refuses what must not be a workspace */
+int plan_workspace_find(struct plan_ctx *c);
+/** plan_identity() - p->identity, uid, gid, user */
+int plan_identity(struct plan_ctx *c);
+/** plan_home() - p->home and its tmpfs */
+int plan_home(struct plan_ctx *c);
+/** plan_root_view() - root, /proc, /dev and the private tmpfs mounts */
+int plan_root_view(struct plan_ctx *c);
+/** plan_root_etc() - the host view's /etc */
+int plan_root_etc(struct plan_ctx *c);
+/** plan_root_expand() - turn system bind @m into a folder of binds, so that targets can be made in it; may move entries of sys */
+int plan_root_expand(struct plan_ctx *c, const struct plan_mount *m);
+/** plan_group_only() - hide what only a supplementary group of the caller may read in system folder @dir */
+void plan_group_only(struct plan_ctx *c, const char *dir);
+/** plan_path() - toolchains, other folders on PATH, and PATH inside */
+int plan_path(struct plan_ctx *c);
+/** plan_workspace() - the workspace and its protected names */
+int plan_workspace(struct plan_ctx *c);
+/** plan_binds() - the user's mounts and hides */
+int plan_binds(struct plan_ctx *c);
+/** plan_place() - resolve, check and order the candidates */
+int plan_place(struct plan_ctx *c);
+/** plan_secrets() - hide ak's own folders, and credential files of a home that a mount shows */
+int plan_secrets(struct plan_ctx *c);
+/** plan_hides() - resolve and place the hides */
+int plan_hides(struct plan_ctx *c);
+/** plan_limits() - p->rlimits; refuses limits that nothing here enforces */
+int plan_limits(struct plan_ctx *c);
+/** plan_landlock() - p->paths, from the finished mounts */
+int plan_landlock(struct plan_ctx *c);
+/** plan_env() - p->envp; checks the size of arguments and environment */
+int plan_env(struct plan_ctx *c);
+
+#endif

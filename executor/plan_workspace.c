@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans the workspace: which folder may be one, its protected names, what is hidden in it. Process: executor. Privilege: none. */
+#include "executor/plan_priv.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "executor/shared/ak_path.h"
+#include "executor/workspace/protected.h"
+
+/* The root view itself: never a workspace, whoever names it */
+static const struct {
+	const char *path;
+	bool below;	/* nor anything below it */
+} system_table[] = {
+	{ "/", false },
+	{ "/usr", false },
+	{ "/etc", false },
+	{ "/bin", false },
+	{ "/sbin", false },
+	{ "/lib", false },
+	{ "/lib32", false },
+	{ "/lib64", false },
+	{ "/libx32", false },
+	{ "/libo32", false },
+	{ "/var", false },
+	{ "/opt", false },
+	{ "/nix", false },
+	{ "/boot", false },
+	{ "/proc", true },
+	{ "/sys", true },
+	{ "/dev", true },
+	{ "/run", true },
+};
+
+/* Below a home: keys, tokens, browser profiles and histories */
+static const char *const secret_table[] = {
+	".ssh", ".gnupg", ".aws", ".azure", ".config/gcloud", ".kube", ".docker", ".netrc", ".git-credentials",
+	".config/git/credentials", ".config/gh", ".config/hub", ".config/glab-cli", ".npmrc", ".pypirc", ".yarnrc.yml",
+	".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials", ".m2/settings.xml", ".m2/settings-security.xml",
+	".gradle/gradle.properties", ".composer/auth.json", ".config/composer/auth.json", ".config/pip/pip.conf",
+	".config/containers/auth.json", ".terraform.d/credentials.tfrc.json", ".terraformrc", ".vault-token",
+	".config/rclone", ".config/sops", ".config/age", ".config/op", ".password-store", ".local/share/keyrings",
+	".local/share/kwalletd", ".pgpass", ".my.cnf", ".mylogin.cnf", ".boto", ".s3cfg", ".oci", ".config/doctl", ".fly",
+	".kaggle", ".huggingface/token", ".cache/huggingface/token", ".claude/.credentials.json", ".claude.json",
+	".codex/auth.json", ".gemini/oauth_creds.json", ".config/github-copilot", ".config/anthropic", ".config/openai",
+	".config/stripe", ".config/ngrok", ".config/heroku", ".authinfo", ".authinfo.gpg", ".Xauthority", ".ICEauthority",
+	".pki", ".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware",
+	".config/microsoft-edge", ".config/vivaldi", ".config/opera", ".var/app", "snap", ".bash_history", ".zsh_history",
+	".history", ".sh_history", ".ksh_history", ".histfile", ".local/share/fish/fish_history", ".python_history",
+	".node_repl_history", ".psql_history", ".mysql_history", ".sqlite_history", ".rediscli_history", ".lesshst", ".viminfo",
+};
+
+static int refuse(struct plan_ctx *c, const char *why, const char *hint)
+{
+	ak_err_set(c->err, EPERM, "workspace \"%s\": %s", c->p->workspace, why);
+	ak_err_hint(c->err, "%s", hint);
+	return -EPERM;
+}
+
+static int check_system(struct plan_ctx *c)
+{
+	const char *ws = c->p->workspace;
+
+	for (size_t i = 0; i < sizeof(system_table) / sizeof(system_table[0]); i++) {
+		const char *path = system_table[i].path;
+
+		if (strcmp(ws, path) == 0 || (system_table[i].below && ak_path_below(ws, path)))
+			return refuse(c, "is part of the system that every sandbox sees, not a folder of work",
+				      "go to a project folder, or name one with -C DIR");
+	}
+	return 0;
+}
+
+static int check_own(struct plan_ctx *c)
+{
+	const char *const own[] = { c->h->state_dir, c->h->config_dir, c->h->runtime_dir };
+	const char *ws = c->p->workspace;
+	bool given = c->o->workspace_given;
+
+	for (size_t i = 0; i < 3; i++) {
+		if (ak_path_below(ws, own[i]))
+			return refuse(c, "lies in a folder of ak's own", "ak's state and configuration are never shown inside");
+	}
+	if (!given && ak_path_below(c->h->home, ws))
+		return refuse(c, strcmp(ws, c->h->home) == 0 ? "is the home folder" : "contains the home folder",
+			      "go to a project folder; or name it with -C to use it all the same (known secrets are hidden)");
+	for (size_t i = 0; !given && i < 3; i++) {
+		if (ak_path_below(own[i], ws))
+			return refuse(c, "contains ak's own state or configuration",
+				      "go to a project folder; or name it with -C to use it all the same (ak's folders are hidden)");
+	}
+	return 0;
+}
+
+static int check_workdir(struct plan_ctx *c)
+{
+	const char *given = c->o->workdir;
+
+	c->p->cwd = given ? ak_path_normalize(c->p->workspace, given) : strdup(c->p->workspace);
+	if (!c->p->cwd)
+		return ak_err_sys(c->err, errno, "--workdir \"%s\"", given ? given : "");
+	if (ak_path_below(c->p->cwd, "/proc") || ak_path_below(c->p->cwd, "/dev")) {
+		ak_err_set(c->err, EPERM, "--workdir \"%s\": lies in %.5s, whose entries can lead out of the sandbox", given,
+			   c->p->cwd);
+		ak_err_hint(c->err, "name an ordinary folder as it is called inside");
+		return -EPERM;
+	}
+	return 0;
+}
+
+int plan_workspace_find(struct plan_ctx *c)
+{
+	const char *dir = c->o->workspace ? c->o->workspace : c->h->cwd;
+	struct stat st;
+	int r;
+
+	if (!dir || (!c->h->cwd && dir[0] != '/')) {
+		ak_err_set(c->err, ENOENT, "workspace: the current directory no longer exists");
+		ak_err_hint(c->err, "name a folder with -C DIR, or go to one");
+		return -ENOENT;
+	}
+	/* what getcwd(2) says has no links in it */
+	c->p->workspace = c->o->workspace ? realpath(dir, NULL) : strdup(dir);
+	if (!c->p->workspace || stat(c->p->workspace, &st) < 0)
+		return ak_err_sys(c->err, errno, "workspace \"%s\"", dir);
+	if (!S_ISDIR(st.st_mode))
+		return ak_err_sys(c->err, ENOTDIR, "workspace \"%s\"", dir);
+	if (access(c->p->workspace, R_OK | X_OK) < 0)
+		return ak_err_sys(c->err, errno, "workspace \"%s\"", dir);
+	r = check_system(c);
+	if (r == 0)
+		r = check_own(c);
+	if (r == 0)
+		r = check_workdir(c);
+	c->home_covered = r == 0 && ak_path_below(c->h->home, c->p->workspace);
+	return r;
+}
+
+static int check_allowed(struct plan_ctx *c)
+{
+	for (char **a = c->o->allow_protected; a && *a; a++) {
+		if (protected_is_row(*a))
+			continue;
+		ak_err_set(c->err, EINVAL, "--allow-protected \"%s\": is not a protected name", *a);
+		ak_err_hint(c->err, "protected are names such as .git, .git/hooks, .github, .vscode, .envrc, AGENTS.md");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static void add_protected(struct plan_ctx *c, const char *path, uint32_t flags)
+{
+	mount_add(&c->cand, &(struct plan_mount){ .kind = PM_BIND, .flags = PMF_PROTECT | PMF_TARGET_EXISTS | flags,
+						   .src = (char *)path, .dst = (char *)path });
+}
+
+/* ".git": as a folder it stays writable, but cannot be renamed away from under its read-only hooks */
+static void protect_git(struct plan_ctx *c, const char *path, bool folder)
+{
+	char hooks[PATH_MAX];
+	struct stat st;
+
+	if (!folder) {
+		add_protected(c, path, PMF_RO | PMF_FILE);
+		return;
+	}
+	add_protected(c, path, 0);
+	if (snprintf(hooks, sizeof(hooks), "%s/hooks", path) >= PATH_MAX || lstat(hooks, &st) < 0 ||
+	    protected_allowed(c->o->allow_protected, PROTECTED_GIT_HOOKS))
+		return;
+	if (S_ISLNK(st.st_mode))
+		plan_warn(c->p, "\"%s\" is a symbolic link and cannot be protected", hooks);
+	else
+		add_protected(c, hooks, PMF_RO | (S_ISDIR(st.st_mode) ? 0 : PMF_FILE));
+}
+
+static int protect_entry(struct plan_ctx *c, const struct dirent *e, size_t *count)
+{
+	enum protected_class class = protected_match(e->d_name);
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (class < PROTECTED_BLOCK || protected_allowed(c->o->allow_protected, e->d_name))
+		return 0;
+	if (snprintf(path, sizeof(path), "%s/%s", c->p->workspace, e->d_name) >= PATH_MAX)
+		return ak_err_set(c->err, ENAMETOOLONG, "protected name \"%s\" in the workspace", e->d_name);
+	if (lstat(path, &st) < 0)
+		return 0;
+	if (S_ISLNK(st.st_mode)) {
+		plan_warn(c->p, "\"%s\" is a symbolic link and cannot be protected", path);
+		return 0;
+	}
+	if (++*count > PLAN_PROTECTED_MAX)
+		return ak_err_set(c->err, E2BIG, "workspace \"%s\": more than %u protected names", c->p->workspace,
+				  PLAN_PROTECTED_MAX);
+	if (class == PROTECTED_GIT)
+		protect_git(c, path, S_ISDIR(st.st_mode));
+	else
+		add_protected(c, path, PMF_RO | (S_ISDIR(st.st_mode) ? 0 : PMF_FILE));
+	return 0;
+}
+
+static int protect_names(struct plan_ctx *c)
+{
+	DIR *dir = opendir(c->p->workspace);
+	size_t count = 0;
+	struct dirent *e;
+	int r = 0;
+
+	if (!dir)
+		return ak_err_sys(c->err, errno, "read workspace \"%s\"", c->p->workspace);
+	while (r == 0 && (e = readdir(dir)))
+		r = protect_entry(c, e, &count);
+	closedir(dir);
+	return r;
+}
+
+int plan_workspace(struct plan_ctx *c)
+{
+	struct plan_mount m = { .kind = PM_BIND, .flags = PMF_WORKSPACE | PMF_IDMAP, .src = c->p->workspace,
+				.dst = c->p->workspace };
+	int r = check_allowed(c);
+
+	if (r < 0)
+		return r;
+	if (c->o->write == WRITE_NONE)
+		m.flags |= PMF_RO;
+	mount_add(&c->cand, &m);
+	if (c->o->write == WRITE_NONE || AK_WEAK(c->weak, AK_WEAK_PROTECT))
+		return 0;
+	return protect_names(c);
+}
+
+/* Hide host path @host where a mount shows it; false: it is shown but does not exist */
+static bool hide_shown(struct plan_ctx *c, const char *host)
+{
+	char inside[PATH_MAX];
+	struct stat st;
+
+	if (!view_of_host(c, host, inside))
+		return true;
+	if (lstat(host, &st) < 0)
+		return false;
+	mount_add(&c->hides, &(struct plan_mount){ .kind = PM_HIDE, .dst = inside });
+	return true;
+}
+
+static bool shown_writable(const struct plan_ctx *c, const char *host)
+{
+	char inside[PATH_MAX];
+	const struct plan_mount *m;
+
+	if (!view_of_host(c, host, inside))
+		return false;
+	m = view_mount(c, inside);
+	return m && !(m->flags & PMF_RO);
+}
+
+int plan_secrets(struct plan_ctx *c)
+{
+	const char *const own[] = { c->h->state_dir, c->h->config_dir, c->h->runtime_dir };
+	char path[PATH_MAX];
+
+	if (AK_WEAK(c->weak, AK_WEAK_ROOTVIEW))
+		return 0;
+	for (size_t i = 0; i < 3; i++) {
+		if (!hide_shown(c, own[i]) && shown_writable(c, own[i]))
+			plan_warn(c->p, "\"%s\" does not exist yet and can be made from inside: ak would read it later", own[i]);
+	}
+	if (!view_of_host(c, c->h->home, path))
+		return 0;
+	for (size_t i = 0; i < sizeof(secret_table) / sizeof(secret_table[0]); i++) {
+		if (snprintf(path, sizeof(path), "%s/%s", c->h->home, secret_table[i]) < PATH_MAX)
+			(void)hide_shown(c, path);
+	}
+	return 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Privilege stages of the executor when root runs it. Process: executor.
+ *
+ * Order: privs_reserve(), privs_prepare_mounts(), privs_enter(). After the last one the process is root of nothing: it
+ * lives in a user namespace that maps one slot of the reserved range and not host uid 0, so setuid(0) is EINVAL.
+ */
+#ifndef AK_PRIVS_H
+#define AK_PRIVS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ak_err;
+struct plan;
+
+#define PRIVS_SLOT_IDS 65536u
+#define PRIVS_SLOTS_MAX 4096u
+#define PRIVS_DEFAULT_BASE 1879048192u	/* 0x70000000: above systemd-nspawn's container range, below 2^31 */
+#define PRIVS_OWN_ID 65535u		/* of a slot: the executor's; the sandbox gets 0..65534 */
+#define PRIVS_RUN_DIR "/run/ak"
+
+struct privs {
+	uint32_t uid_base, gid_base;	/* first host id of our slot */
+	unsigned slot;
+	int lock;			/* /run/ak/slots with our slot's byte locked; owned; -1 */
+};
+
+/**
+ * privs_reserve() - take a free slot of the reserved range
+ * The range is the line for "ak" in /etc/subuid and /etc/subgid, else PRIVS_DEFAULT_BASE. The slot is held by an OFD lock
+ * on one byte of /run/ak/slots, which the kernel drops when the process ends, however it ends.
+ * Requires: root. Return: 0; -EBUSY (all slots taken), -EPERM (/run/ak belongs to somebody else or others may write it),
+ * -EINVAL (range too small, or one file without the other).
+ */
+int privs_reserve(struct privs *p, struct ak_err *err);
+
+/**
+ * privs_prepare_mounts() - detached clones of every mount source that only root may reach, idmapped where the plan says
+ * Fills src_fd of the rows (and rootfs_fd); the set-up child attaches them.
+ * Requires: CAP_SYS_ADMIN in the host's user namespace. Return: 0; -EINVAL or -EOPNOTSUPP with the two ways out when the
+ * file system cannot be idmapped.
+ */
+int privs_prepare_mounts(const struct privs *p, struct plan *plan, struct ak_err *err);
+
+/**
+ * privs_enter() - leave host root for good
+ * Requires: nothing that needs host privilege is left to do. Leaves: CAP_SETUID and CAP_SETGID in our own user namespace
+ * (they write the id maps of sandboxes), no supplementary groups, no_new_privs. Must not: keep a path of the host.
+ */
+int privs_enter(const struct privs *p, struct ak_err *err);
+
+void privs_release(struct privs *p);
+
+#endif

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The result object ak-exec/1. Process: executor. Privilege: none. */
+#include "executor/report.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "executor/opts.h"
+#include "executor/plan.h"
+#include "executor/relay.h"
+#include "executor/report_int.h"
+#include "executor/shared/ak_buf.h"
+#include "executor/shared/ak_err.h"
+#include "executor/shared/ak_json_out.h"
+
+#define ESCAPED_MAX 6		/* longest escape of one byte: \u0001 */
+#define OBJECT_MAX (1u << 20)	/* everything but the command's output */
+
+/* The plan, unless it was not finished: then nothing in it has been done */
+static const struct plan *plan_of(const struct report *r)
+{
+	if (r->error && r->stage && (strcmp(r->stage, "usage") == 0 || strcmp(r->stage, "plan") == 0))
+		return NULL;
+	return r->plan;
+}
+
+static const char *status_name(enum run_status s)
+{
+	switch (s) {
+	case RUN_EXITED:
+		return "exited";
+	case RUN_SIGNALED:
+		return "signaled";
+	case RUN_TIMED_OUT:
+		return "timed_out";
+	case RUN_OOM_KILLED:
+		return "oom_killed";
+	case RUN_CPU_TIME:
+		return "cpu_time_exceeded";
+	case RUN_OUTPUT_CLOSED:
+		return "output_closed";
+	case RUN_FAILED:
+		break;
+	}
+	return "failed";
+}
+
+static const char *stage_name(unsigned stage)
+{
+	switch (stage) {
+	case INIT_STAGE_CONFINE:
+		return "confine";
+	case INIT_STAGE_CWD:
+		return "cwd";
+	case INIT_STAGE_EXEC:
+		return "exec";
+	default:
+		return "setup";
+	}
+}
+
+struct report_error report_error_of(const struct report *r)
+{
+	if (r->error)
+		return (struct report_error){ r->stage ? r->stage : "setup", r->error->code, r->error->msg,
+					      r->error->hint };
+	if (r->run && r->run->fail_stage != 0)
+		return (struct report_error){ stage_name(r->run->fail_stage), r->run->fail_code, r->run->fail_text,
+					      r->run->fail_hint };
+	if (r->run && r->run->status == RUN_FAILED)
+		return (struct report_error){ r->stage ? r->stage : "relay", 0,
+					      "the sandbox ended without saying how the command ended", "" };
+	return (struct report_error){ 0 };
+}
+
+/* "SIGKILL", "SIGRTMIN+3"; null when no signal ended the command */
+static void put_signal(struct ak_json *j, int signo)
+{
+	const char *abbreviation = signo > 0 ? sigabbrev_np(signo) : NULL;
+	char name[32];
+
+	if (signo <= 0) {
+		ak_json_null(j, "signal");
+		return;
+	}
+	if (abbreviation)
+		(void)snprintf(name, sizeof(name), "SIG%s", abbreviation);
+	else if (signo == SIGRTMIN)
+		(void)snprintf(name, sizeof(name), "SIGRTMIN");
+	else if (signo > SIGRTMIN && signo <= SIGRTMAX)
+		(void)snprintf(name, sizeof(name), "SIGRTMIN+%d", signo - SIGRTMIN);
+	else
+		(void)snprintf(name, sizeof(name), "SIG%d", signo);
+	ak_json_str(j, "signal", name);
+}
+
+static const char *const stream_keys[2][5] = {
+	{ "stdout", "stdout_encoding", "stdout_bytes", "stdout_dropped", "stdout_head_bytes" },
+	{ "stderr", "stderr_encoding", "stderr_bytes", "stderr_dropped", "stderr_head_bytes" },
+};
+
+static void put_output(struct ak_json *j, const struct report *r)
+{
+	static const struct capture empty = { 0 };
+	struct report_output out[2];
+
+	for (int i = 0; i < 2; i++)
+		report_output_of(r->run ? &r->run->out[i] : &empty, &out[i]);
+	for (int i = 0; r->with_output && i < 2; i++) {
+		if (out[i].utf8)
+			ak_json_strv(j, stream_keys[i][0], out[i].v, 3);
+		else
+			ak_json_base64v(j, stream_keys[i][0], out[i].v, 3);
+	}
+	for (int i = 0; r->with_output && i < 2; i++)
+		ak_json_str(j, stream_keys[i][1], out[i].utf8 ? "utf-8" : "base64");
+	for (int i = 0; i < 2; i++) {
+		if (!r->run || r->run->counted[i])
+			ak_json_u64(j, stream_keys[i][2], r->run ? r->run->out[i].total : 0);
+		else
+			ak_json_null(j, stream_keys[i][2]);
+	}
+	for (int i = 0; i < 2; i++)
+		ak_json_u64(j, stream_keys[i][3], r->with_output || !r->run ? out[i].dropped : r->run->out[i].dropped);
+	for (int i = 0; r->with_output && i < 2; i++) {
+		if (out[i].dropped > 0)
+			ak_json_u64(j, stream_keys[i][4], out[i].head_len);
+	}
+}
+
+static void put_times(struct ak_json *j, const struct report *r)
+{
+	const struct run_result *run = r->run;
+
+	if (run && run->start_ns > 0 && run->end_ns >= run->start_ns)
+		ak_json_milli(j, "duration_ms", (run->end_ns - run->start_ns) / 1000);
+	else
+		ak_json_null(j, "duration_ms");
+	if (r->setup_ns > 0)
+		ak_json_milli(j, "setup_ms", r->setup_ns / 1000);
+	else
+		ak_json_null(j, "setup_ms");
+}
+
+static void u64_or_null(struct ak_json *j, const char *key, uint64_t v, bool known)
+{
+	if (known)
+		ak_json_u64(j, key, v);
+	else
+		ak_json_null(j, key);
+}
+
+static uint64_t timeval_ms(struct timeval tv)
+{
+	return (uint64_t)tv.tv_sec * 1000 + (uint64_t)tv.tv_usec / 1000;
+}
+
+static void put_usage(struct ak_json *j, const struct run_result *run)
+{
+	uint64_t peak = run ? (uint64_t)run->usage.ru_maxrss * 1024 : 0; /* in KiB: getrusage(2) */
+
+	if (run && run->mem_peak_bytes > peak)
+		peak = run->mem_peak_bytes;
+	ak_json_obj(j, "usage");
+	u64_or_null(j, "cpu_user_ms", run ? timeval_ms(run->usage.ru_utime) : 0, run != NULL);
+	u64_or_null(j, "cpu_system_ms", run ? timeval_ms(run->usage.ru_stime) : 0, run != NULL);
+	u64_or_null(j, "memory_peak_bytes", peak, peak > 0);
+	u64_or_null(j, "pids_peak", run ? run->pids_peak : 0, run && run->pids_peak > 0);
+	ak_json_obj_end(j);
+}
+
+enum hit { HIT_NO, HIT_YES, HIT_UNKNOWN };
+
+/* @by NULL: no limit is set. @thousandths: @value is one, else a whole number. */
+static void put_limit(struct ak_json *j, const char *key, uint64_t value, bool thousandths, const char *by, enum hit hit)
+{
+	ak_json_obj(j, key);
+	if (!by)
+		ak_json_null(j, "value");
+	else if (thousandths)
+		ak_json_milli(j, "value", value);
+	else
+		ak_json_u64(j, "value", value);
+	ak_json_str(j, "enforced_by", by);
+	if (hit == HIT_UNKNOWN)
+		ak_json_null(j, "hit");
+	else
+		ak_json_bool(j, "hit", by && hit == HIT_YES);
+	ak_json_obj_end(j);
+}
+
+static enum hit hit_if(bool yes)
+{
+	return yes ? HIT_YES : HIT_NO;
+}
+
+/* Limits that appear only when they were asked for */
+static void put_extra_limits(struct ak_json *j, const struct exec_opts *o, const struct run_result *run)
+{
+	if (o->cpu_time_ms > 0)
+		put_limit(j, "cpu_time", o->cpu_time_ms, true, "ak", hit_if(run && run->cpu_time_hit));
+	if (o->nofile > 0)
+		put_limit(j, "nofile", o->nofile, false, "rlimit", HIT_UNKNOWN);
+	if (o->fsize_bytes > 0)
+		put_limit(j, "fsize", o->fsize_bytes, false, "rlimit",
+			  run && run->signal == SIGXFSZ ? HIT_YES : HIT_UNKNOWN);
+	if (o->max_output_bytes != UINT64_MAX)
+		put_limit(j, "output", o->max_output_bytes, false, "ak",
+			  hit_if(run && (run->out[0].dropped > 0 || run->out[1].dropped > 0)));
+}
+
+/* Without a plan nothing was enforced, whatever was asked for */
+static void put_limits(struct ak_json *j, const struct report *r)
+{
+	const struct plan *p = plan_of(r);
+	const struct exec_opts *o = p ? r->opts : NULL;
+	const struct run_result *run = r->run;
+	bool host_root = o && p->identity == PLAN_ID_ROOT; /* RLIMIT_NPROC does not bind it: setrlimit(2) */
+	bool pids = o && !o->pids.max;
+
+	ak_json_obj(j, "limits");
+	put_limit(j, "memory", o ? o->memory_bytes.value : 0, false, o && !o->memory_bytes.max ? "ak" : NULL,
+		  hit_if(run && run->memory_hit));
+	put_limit(j, "pids", o ? o->pids.value : 0, false, !pids ? NULL : host_root ? "none" : "rlimit",
+		  pids && !host_root ? HIT_UNKNOWN : HIT_NO);
+	put_limit(j, "cpus", o ? o->cpu_milli.value : 0, true, o && !o->cpu_milli.max ? "none" : NULL, HIT_NO);
+	put_limit(j, "timeout", o ? o->timeout_ms : 0, true, o && o->timeout_ms > 0 ? "ak" : NULL,
+		  hit_if(run && run->timeout_hit));
+	if (o)
+		put_extra_limits(j, o, run);
+	ak_json_obj_end(j);
+}
+
+static void put_namespaces(struct ak_json *j, const struct plan *p)
+{
+	static const char *const names[] = { "user", "mount", "pid", "net", "ipc", "uts", "cgroup" };
+
+	ak_json_arr(j, "namespaces");
+	for (size_t i = 0; p && i < sizeof(names) / sizeof(names[0]); i++) {
+		if (p->net != NET_HOST || strcmp(names[i], "net") != 0)
+			ak_json_str(j, NULL, names[i]);
+	}
+	ak_json_arr_end(j);
+}
+
+static const char *identity_name(enum plan_identity id)
+{
+	switch (id) {
+	case PLAN_ID_RANGE:
+		return "range";
+	case PLAN_ID_ROOT:
+		return "root";
+	case PLAN_ID_SAME:
+		break;
+	}
+	return "same-uid";
+}
+
+static void put_isolation(struct ak_json *j, const struct report *r)
+{
+	const struct plan *p = plan_of(r);
+
+	ak_json_obj(j, "isolation");
+	ak_json_str(j, "backend", "native");
+	put_namespaces(j, p);
+	ak_json_str(j, "seccomp", p ? p->seccomp : NULL);
+	u64_or_null(j, "landlock_abi", (uint64_t)r->landlock_abi, p && r->landlock_abi > 0);
+	ak_json_str(j, "network", !p ? NULL : p->net == NET_HOST ? "host" : "none");
+	ak_json_str(j, "root", !p ? NULL : p->rootfs ? p->rootfs : "host");
+	ak_json_str(j, "workspace", !p ? NULL : p->write == WRITE_NONE ? "none" : "direct");
+	ak_json_str(j, "identity", p ? identity_name(p->identity) : NULL);
+	ak_json_obj_end(j);
+}
+
+/* Neither denials nor changes are observed by this version: null says so. No host can have been denied by name. */
+static void put_denied_and_changes(struct ak_json *j)
+{
+	ak_json_obj(j, "denied");
+	ak_json_null(j, "syscalls");
+	ak_json_arr(j, "hosts");
+	ak_json_arr_end(j);
+	ak_json_obj_end(j);
+	ak_json_null(j, "changes");
+}
+
+static void put_warnings(struct ak_json *j, const struct plan *p)
+{
+	ak_json_arr(j, "warnings");
+	for (size_t i = 0; p && i < p->nwarnings; i++)
+		ak_json_str(j, NULL, p->warnings[i]);
+	ak_json_arr_end(j);
+}
+
+static void put_error(struct ak_json *j, struct report_error e)
+{
+	if (!e.stage) {
+		ak_json_null(j, "error");
+		return;
+	}
+	ak_json_obj(j, "error");
+	ak_json_str(j, "stage", e.stage);
+	ak_json_str(j, "errno", e.code > 0 ? ak_errno_name(e.code) : NULL);
+	ak_json_str(j, "message", e.message);
+	ak_json_str(j, "hint", e.hint[0] ? e.hint : NULL);
+	ak_json_obj_end(j);
+}
+
+/* A buffer without a maximum of its own gets one that holds the output however much of it must be escaped */
+static void make_room(const struct report *r, struct ak_buf *out)
+{
+	if (out->max != 0)
+		return;
+	out->max = out->len + OBJECT_MAX;
+	for (int i = 0; r->with_output && r->run && i < 2; i++)
+		out->max += ESCAPED_MAX * (r->run->out[i].head_len + r->run->out[i].tail_len);
+}
+
+void report_json(const struct report *r, struct ak_buf *out)
+{
+	struct ak_json j;
+
+	make_room(r, out);
+	ak_json_init(&j, out);
+	ak_json_obj(&j, NULL);
+	ak_json_str(&j, "schema", "ak-exec/1");
+	ak_json_str(&j, "status", status_name(r->run ? r->run->status : RUN_FAILED));
+	ak_json_i64(&j, "exit_code", r->run ? r->run->exit_code : 125);
+	put_signal(&j, r->run ? r->run->signal : 0);
+	put_output(&j, r);
+	put_times(&j, r);
+	put_usage(&j, r->run);
+	put_limits(&j, r);
+	put_isolation(&j, r);
+	put_denied_and_changes(&j);
+	put_warnings(&j, r->plan);
+	put_error(&j, report_error_of(r));
+	ak_json_obj_end(&j);
+	ak_buf_str(out, "\n");
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The result object ak-exec/1 of CLI.md. Process: executor. Privilege: none. */
+#ifndef AK_REPORT_H
+#define AK_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ak_buf;
+struct ak_err;
+struct exec_opts;
+struct plan;
+struct run_result;
+
+struct report {
+	const struct exec_opts *opts;	/* may be NULL when the command line did not parse */
+	const struct plan *plan;	/* NULL when none was made; ignored when @stage is "usage" or "plan" and @error is set */
+	const struct run_result *run;	/* NULL when nothing was started */
+	const struct ak_err *error;	/* NULL: none */
+	const char *stage;		/* "usage", "plan", "setup", "confine", "cwd", "exec", "report", "relay"; NULL */
+	uint64_t setup_ns;		/* start of ak to the command's fork */
+	uint64_t total_ns;
+	int landlock_abi;
+	bool with_output;		/* --json: stdout and stderr are in the object */
+};
+
+/**
+ * report_json() - write the object and a newline into @out
+ * @out:	where `max` is 0 it is set to what the object may need at most
+ *
+ * Fields of CLI.md in its order. Values of time limits are seconds, as the options take them. Beyond CLI.md: limits
+ * cpu_time, nofile, fsize and output where they are set; `hit` null where a passed limit cannot be seen (rlimits);
+ * stdout_head_bytes and stderr_head_bytes, the length of what stands before the gap, where bytes were dropped. Without a
+ * finished plan nothing was enforced: limits and isolation hold null.
+ * Never fails but by @out->failed.
+ */
+void report_json(const struct report *r, struct ak_buf *out);
+
+/**
+ * report_exit_text() - one line for stderr that says why ak gives the code it gives, without "ak: " and newline; nothing is
+ * added to @out when the command's own exit says all. Safe to show on a terminal.
+ */
+void report_exit_text(const struct report *r, struct ak_buf *out);
+
+#endif

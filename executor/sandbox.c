@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Turns a plan into a running sandbox: writes init's configuration, clones the set-up child, maps its ids (root mode).
+ * Process: executor. Privilege: none (rootless), or CAP_SETUID and CAP_SETGID in its own user namespace (root mode).
+ */
+#include "executor/sandbox.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "executor/ns/init_image.h"
+#include "executor/ns/setup.h"
+#include "executor/ns/userns.h"
+#include "executor/plan.h"
+#include "executor/privs.h"
+#include "executor/shared/ak_err.h"
+#include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_init_proto.h"
+#include "executor/shared/ak_weaken.h"
+#include "executor/stream.h"
+#include "seccomp/filters.h"
+
+static enum seccomp_floor_kind floor_kind(const struct plan *p)
+{
+	if (p->allow_setid)
+		return SECCOMP_FLOOR_SETID;
+	return p->floor_setgid ? SECCOMP_FLOOR_ROOT : SECCOMP_FLOOR_USER;
+}
+
+static struct init_filter as_filter(const struct seccomp_filter *f)
+{
+	return (struct init_filter){ .insns = f->insns, .count = f->count };
+}
+
+static void fill_config(const struct plan *p, int landlock_abi, struct init_config *c)
+{
+	c->flags = (p->tty ? INIT_TTY : 0u) | (landlock_abi > 0 ? INIT_LANDLOCK : 0u);
+	c->weaken = ak_weaken_mask();
+	c->cwd = p->cwd;
+	c->argv = (const char **)p->argv;
+	c->argc = (uint32_t)p->argc;
+	c->envp = (const char **)p->envp;
+	c->envc = (uint32_t)p->envc;
+	c->landlock_abi = (uint32_t)landlock_abi;
+	c->npaths = (uint32_t)p->npaths;
+	memcpy(c->paths, p->paths, p->npaths * sizeof(p->paths[0]));
+	c->nrlimits = (uint32_t)p->nrlimits;
+	for (size_t i = 0; i < p->nrlimits; i++)
+		c->rlimits[i] = (struct init_rlimit){ p->rlimits[i].resource, p->rlimits[i].soft, p->rlimits[i].hard };
+	c->profile = as_filter(seccomp_profile(p->seccomp));
+	c->floor = as_filter(seccomp_floor(floor_kind(p)));
+	c->nkeep_fds = (uint32_t)p->nkeep_fds;
+	memcpy(c->keep_fds, p->keep_fds, p->nkeep_fds * sizeof(p->keep_fds[0]));
+	c->tty_rows = 24;
+	c->tty_cols = 80;
+}
+
+/* one command and its confinement as a sealed memfd */
+static int config_open(const struct plan *p, int landlock_abi, struct ak_err *err)
+{
+	struct init_config *c;
+	uint8_t *buf;
+	long n;
+	int fd;
+
+	if (p->npaths > AK_INIT_PATHS_MAX || p->nkeep_fds > AK_INIT_FDS_MAX)
+		return ak_err_set(err, E2BIG, "too many mounts or --fd descriptors");
+	c = calloc(1, sizeof(*c));
+	buf = malloc(AK_INIT_CONFIG_MAX);	/* pages are touched only as far as it is filled */
+	if (!c || !buf) {
+		free(c);
+		free(buf);
+		return ak_err_set(err, ENOMEM, "out of memory");
+	}
+	fill_config(p, landlock_abi, c);
+	n = init_config_encode(c, buf, AK_INIT_CONFIG_MAX);
+	if (n < 0)
+		fd = ak_err_set(err, E2BIG, "arguments and environment are too large");
+	else
+		fd = sealed_memfd("ak-config", buf, (size_t)n, false, err);
+	free(c);
+	free(buf);
+	return fd;
+}
+
+static uint64_t clone_flags(const struct plan *p)
+{
+	uint32_t weaken = ak_weaken_mask();
+	uint64_t flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWCGROUP;
+
+	if (!AK_WEAK(weaken, AK_WEAK_IPCNS))
+		flags |= CLONE_NEWIPC;
+	if (!AK_WEAK(weaken, AK_WEAK_UTSNS))
+		flags |= CLONE_NEWUTS;
+	if (p->net == NET_NONE && !AK_WEAK(weaken, AK_WEAK_NETNS))
+		flags |= CLONE_NEWNET;
+	return flags;
+}
+
+static int say_go(int ctl, struct ak_err *err)
+{
+	char buf[64];
+	struct init_msg m = { .type = INIT_MSG_GO };
+	long n = init_msg_encode(&m, buf, sizeof(buf));
+
+	if (n < 0 || send(ctl, buf, (size_t)n, MSG_NOSIGNAL) != n)
+		return ak_err_sys(err, errno, "tell the set-up child to go on");
+	return 0;
+}
+
+/* root mode: the child waits for its maps, which only we may write */
+static int map_child(pid_t pid, const struct privs *privs, int ctl, struct ak_err *err)
+{
+	struct id_map uid = { 0, privs->uid_base, PRIVS_OWN_ID };
+	struct id_map gid = { 0, privs->gid_base, PRIVS_OWN_ID };
+	int r = userns_write_maps(pid, uid, gid, true, err);
+
+	return r < 0 ? r : say_go(ctl, err);
+}
+
+static void fill_setup(const struct plan *p, const struct streams *st, const struct privs *privs, struct setup *s)
+{
+	s->plan = p;
+	for (int i = 0; i < 3; i++)
+		s->stdio[i] = st->s[i].child;
+	s->wait_go = privs != NULL;
+	s->uid = (struct id_map){ p->uid, geteuid(), 1 };
+	s->gid = (struct id_map){ p->gid, getegid(), 1 };
+	s->weaken = ak_weaken_mask();
+}
+
+int sandbox_start(const struct plan *plan, const struct streams *st, const struct privs *privs, int landlock_abi,
+		  struct sandbox *ret, struct ak_err *err)
+{
+	struct setup s = { 0 };
+	int sock[2];
+	AK_AUTO_FD config = config_open(plan, landlock_abi, err);
+	AK_AUTO_FD init = config < 0 ? -1 : init_image_open(err);
+	AK_AUTO_FD ours = -1;
+	AK_AUTO_FD theirs = -1;
+	int pidfd = -1, r = 0;
+	pid_t pid;
+
+	if (config < 0 || init < 0)
+		return config < 0 ? config : init;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock) < 0)
+		return ak_err_sys(err, errno, "socketpair");
+	ours = sock[0];
+	theirs = sock[1];
+	fill_setup(plan, st, privs, &s);
+	s.ctl = theirs;
+	s.ctl_parent = ours;
+	s.config = config;
+	s.init = init;
+	pid = userns_clone(clone_flags(plan), &pidfd, err);
+	if (pid == 0)
+		setup_child(&s);
+	if (pid < 0)
+		return (int)pid;
+	if (privs)
+		r = map_child(pid, privs, ours, err);
+	*ret = (struct sandbox){ .pidfd = pidfd, .pid = pid, .ctl = ak_fd_take(&ours) };
+	if (r < 0) {
+		/* the child sees end of file and ends; nothing of it is left behind */
+		ak_fd_close(&ret->ctl);
+		(void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+		(void)waitid(P_PIDFD, (id_t)pidfd, NULL, WEXITED);
+		ak_fd_close(&ret->pidfd);
+	}
+	return r;
+}
+
+void sandbox_release(struct sandbox *sb)
+{
+	ak_fd_close(&sb->ctl);
+	ak_fd_close(&sb->pidfd);
+}
