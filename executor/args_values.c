@@ -314,7 +314,7 @@ int arg_max_output(struct args *a, const struct arg_def *d, const char *value)
 
 int arg_duration(struct args *a, const struct arg_def *d, const char *value)
 {
-	uint64_t ms;
+	uint64_t ms = 0;
 	int rc = parse_duration(a, d, value, &ms);
 
 	if (rc < 0)
@@ -354,7 +354,7 @@ int arg_user(struct args *a, const struct arg_def *d, const char *value)
 int arg_fd(struct args *a, const struct arg_def *d, const char *value)
 {
 	struct exec_opts *o = a->o;
-	uint64_t v;
+	uint64_t v = 0;
 	int rc = parse_count(a, d, value, 3, INT_MAX, NULL, &v);
 	size_t at = 0;
 

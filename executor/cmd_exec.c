@@ -152,7 +152,7 @@ static int become_nobody(struct exec_run *r, struct ak_err *err)
 {
 	int e;
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+	if (!AK_WEAK(ak_weaken_mask(), AK_WEAK_NNP) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return ak_err_sys(err, errno, "PR_SET_NO_NEW_PRIVS");
 	if (r->plan.identity != PLAN_ID_RANGE)
 		return 0;
@@ -179,8 +179,6 @@ static int run_sandbox(struct exec_run *r, struct ak_err *err)
 	e = block_signals(r, err);
 	if (e == 0)
 		e = streams_open(&r->opts, r->closed, &r->streams, err);
-	if (e == 0)
-		e = open_report(r, err);
 	if (e == 0)
 		e = become_nobody(r, err);
 	if (e < 0)
@@ -299,6 +297,9 @@ static int parse_and_run(struct exec_run *r, int argc, char *const argv[], char 
 		e = check_passed_fds(&r->opts, err);
 	if (e == 0)
 		e = close_inherited(&r->opts, err);
+	/* also for the report of a refusal; nothing is opened for --explain, which reports nothing */
+	if (!r->opts.explain && open_report(r, e < 0 ? NULL : err) < 0 && e == 0)
+		e = -EIO;
 	if (e == 0)
 		e = make_plan(r, env, err);
 	if (e == 0 && r->opts.explain)

@@ -13,6 +13,7 @@
 #include "executor/shared/ak_parse.h"
 #include "executor/shared/ak_path.h"
 
+#define UID_MAP_MAX 16384	/* at most 340 lines of three numbers: user_namespaces(7) */
 #define PASSWD_BYTES_MAX (1u << 20)
 #define PASSWD_LINE_MAX 4096u
 
@@ -190,6 +191,24 @@ static bool all_known(const struct hostinfo *h)
 	return h->user && h->home && h->state_dir && h->config_dir && h->runtime_dir;
 }
 
+/*
+ * Effective uid 0 is host root unless a user namespace maps it to somebody else: a rootless container or `unshare -r`. The
+ * second column is in terms of the parent namespace, so 0 is taken for host root there as well: that errs to the safe side.
+ */
+static bool is_host_root(uid_t uid)
+{
+	char *text = NULL;
+	size_t len;
+	unsigned inside, outside;
+	bool root = uid == 0;
+
+	if (root && ak_read_file("/proc/self/uid_map", UID_MAP_MAX, &text, &len) == 0 &&
+	    sscanf(text, "%u %u", &inside, &outside) == 2 && inside == 0)
+		root = outside == 0;
+	free(text);
+	return root;
+}
+
 int hostinfo_get(char *const *environ, struct hostinfo *ret, struct ak_err *err)
 {
 	struct hostinfo h = { .uid = geteuid(), .gid = getegid(), .environ = environ };
@@ -197,7 +216,7 @@ int hostinfo_get(char *const *environ, struct hostinfo *ret, struct ak_err *err)
 	const char *path = hostinfo_env(&h, "PATH");
 
 	passwd_find(h.uid, &row);
-	h.root = h.uid == 0;
+	h.root = is_host_root(h.uid);
 	h.ngroups = count_groups(h.gid);
 	h.home = find_home(&h, &row);
 	h.user = row.name ? row.name : strdup("user");

@@ -12,7 +12,7 @@ struct ak_err;
 struct hostinfo {
 	uid_t uid;		/* effective */
 	gid_t gid;
-	bool root;		/* effective uid 0: the executor will enter a reserved id range */
+	bool root;		/* uid 0 of the host: the executor will enter a reserved id range */
 	size_t ngroups;		/* supplementary groups other than gid */
 	char *user;		/* login name from /etc/passwd; "user" when there is none */
 	char *home;		/* absolute, normalised, resolved (realpath) where it exists: HOME, else passwd, else "/nonexistent" */

@@ -167,7 +167,7 @@ int plan_build(const struct exec_opts *o, const struct hostinfo *h, struct plan 
 	struct plan_ctx c = { .o = o, .h = h, .p = ret, .err = err ? err : &own, .weak = ak_weaken_mask() };
 	int r;
 
-	*ret = (struct plan){ 0 };
+	*ret = (struct plan){ .rootfs_fd = -1 };
 	copy_options(&c);
 	r = mounts_of(&c);
 	if (r == 0)
@@ -201,6 +201,8 @@ static void release_mounts(struct plan *p)
 
 void plan_release(struct plan *p)
 {
+	if (p->rootfs_fd >= 0)
+		close(p->rootfs_fd);
 	release_mounts(p);
 	for (size_t i = 0; i < p->envc; i++)
 		free(p->envp[i]);

@@ -44,7 +44,8 @@ static const struct {
 	{ "gnucobol", 0 },
 	{ "java", ETC_PREFIX | ETC_SCAN },
 	{ "jvm", ETC_PREFIX },
-	{ "ld-musl-", ETC_PREFIX },	/* musl's library path */
+	{ "ld-musl-aarch64.path", 0 },	/* musl's library path */
+	{ "ld-musl-x86_64.path", 0 },
 	{ "ld.so.cache", 0 },
 	{ "localtime", 0 },
 	{ "lsb-release", 0 },

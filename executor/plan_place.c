@@ -27,8 +27,8 @@ static bool in_system(const struct plan_ctx *c, const struct plan_mount *m)
 
 static int target_missing(struct plan_ctx *c, const struct plan_mount *m, const struct view *v)
 {
-	ak_err_set(c->err, ENOENT, "%s \"%s\": the target does not exist in %s", name_of(m), m->dst,
-		   v->m ? name_of(v->m) : "the root");
+	ak_err_set(c->err, ENOENT, "%s \"%s\": the target does not exist in %s at \"%s\"", name_of(m), m->dst, name_of(v->m),
+		   v->m->dst);
 	ak_err_hint(c->err, "make it first (mkdir or touch \"%s\"): nothing is created in a folder of the host", v->host);
 	return -ENOENT;
 }
@@ -114,6 +114,12 @@ static int set_target(struct plan_ctx *c, struct plan_mount *m, const char *path
 	return 0;
 }
 
+static int cannot_expand(struct plan_ctx *c, const struct plan_mount *m)
+{
+	ak_err_hint(c->err, "choose a target that exists, or one outside the system folders, such as /mnt/NAME");
+	return ak_err_wrap(c->err, "%s \"%s\"", name_of(m), m->dst);
+}
+
 /* The target as it will be seen; system folders are opened up until it can be made */
 static int find_target(struct plan_ctx *c, const struct plan_mount *m, struct view *v)
 {
@@ -122,7 +128,7 @@ static int find_target(struct plan_ctx *c, const struct plan_mount *m, struct vi
 	while ((r = view_resolve(c, m->dst, v)) == 0 && v->kind == VIEW_MISSING && in_system(c, v->m)) {
 		r = plan_root_expand(c, v->m);
 		if (r < 0)
-			return ak_err_wrap(c->err, "%s \"%s\"", name_of(m), m->dst);
+			return cannot_expand(c, m);
 	}
 	return r < 0 ? resolve_failed(c, m, r) : 1;
 }

@@ -189,7 +189,7 @@ static int unshare_mapped(const struct privs *p, struct ak_err *err)
 	(void)close(go[0]);
 	(void)close(report[1]);
 	if (unshare(CLONE_NEWUSER) < 0)
-		r = ak_err_sys(err, errno, "enter a user namespace of our own");
+		r = userns_explain(errno, err);
 	else if (ak_write_all(go[1], "g", 1) < 0)
 		r = ak_err_set(err, EPIPE, "the helper that writes the id maps is gone");
 	(void)close(go[1]);
@@ -199,8 +199,7 @@ static int unshare_mapped(const struct privs *p, struct ak_err *err)
 	if ((waitpid(pid, &status, 0) < 0 || status != 0) && r == 0)
 		r = ak_err_set(err, EPERM, "the helper that writes the id maps failed");
 	if (r < 0 && !err->hint[0])
-		ak_err_hint(err, "ak as root needs the host's root (not a container's); run it as an ordinary user, or with "
-				 "--identity root");
+		ak_err_hint(err, "%s", PRIVS_NOT_HOST_ROOT);
 	return r;
 }
 

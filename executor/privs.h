@@ -18,6 +18,9 @@ struct plan;
 #define PRIVS_SLOTS_MAX 4096u
 #define PRIVS_DEFAULT_BASE 1879048192u	/* 0x70000000: above systemd-nspawn's container range, below 2^31 */
 #define PRIVS_OWN_ID 65535u		/* of a slot: the executor's; the sandbox gets 0..65534 */
+#define PRIVS_NOT_HOST_ROOT                                                                                          \
+	"ak as root needs the host's root and its range of ids, not a container's or a user namespace's: run it as an "  \
+	"ordinary user, or with --identity root"
 #define PRIVS_RUN_DIR "/run/ak"
 
 struct privs {

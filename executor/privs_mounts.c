@@ -53,6 +53,14 @@ static int clone_source(const char *src)
 	return fd < 0 ? -errno : fd;
 }
 
+static int explain_open(int code, const struct plan_mount *m, struct ak_err *err)
+{
+	(void)ak_err_sys(err, code, "%s%sopen %s", m->opt ? m->opt : "", m->opt ? ": " : "", m->src);
+	if (code == EPERM)
+		ak_err_hint(err, "%s", PRIVS_NOT_HOST_ROOT);
+	return -code;
+}
+
 static int explain_idmap(int code, const char *src, struct ak_err *err)
 {
 	(void)ak_err_sys(err, code, "%s is on a file system that cannot map ids, so its files would not belong to its owner", src);
@@ -98,7 +106,7 @@ static int prepare_row(const struct privs *p, struct plan *plan, struct plan_mou
 		m->src_fd = -1;
 		if (m->flags & PMF_OPTIONAL)
 			return 0;
-		return ak_err_sys(err, code, "%s%sopen %s", m->opt ? m->opt : "", m->opt ? ": " : "", m->src);
+		return explain_open(code, m, err);
 	}
 	return m->flags & PMF_IDMAP ? idmap_to_owner(p, plan, m, cache, err) : 0;
 }

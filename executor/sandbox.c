@@ -136,6 +136,29 @@ static void fill_setup(const struct plan *p, const struct streams *st, const str
 	s->weaken = ak_weaken_mask();
 }
 
+static void child_entry(void *arg)
+{
+	setup_child(arg);
+}
+
+/*
+ * Rootless the child needs nothing from us before its exec, so it may borrow our memory. In root mode we write its maps
+ * while it waits, and its change of ids must not make us non-dumpable: it gets a copy.
+ */
+static pid_t clone_child(struct setup *s, uint64_t flags, int *ret_pidfd, struct ak_err *err)
+{
+	pid_t pid = -ENOSYS;
+
+	if (!s->wait_go)
+		pid = userns_vclone(flags, child_entry, s, ret_pidfd, err);
+	if (pid != -ENOSYS)
+		return pid;
+	pid = userns_clone(flags, ret_pidfd, err);
+	if (pid == 0)
+		setup_child(s);
+	return pid;
+}
+
 int sandbox_start(const struct plan *plan, const struct streams *st, const struct privs *privs, int landlock_abi,
 		  struct sandbox *ret, struct ak_err *err)
 {
@@ -159,9 +182,7 @@ int sandbox_start(const struct plan *plan, const struct streams *st, const struc
 	s.ctl_parent = ours;
 	s.config = config;
 	s.init = init;
-	pid = userns_clone(clone_flags(plan), &pidfd, err);
-	if (pid == 0)
-		setup_child(&s);
+	pid = clone_child(&s, clone_flags(plan), &pidfd, err);
 	if (pid < 0)
 		return (int)pid;
 	if (privs)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compile ARCH PROFILEDIR OUT.c [PREFIX] - writes the shipped profiles and the floors as C arrays. PREFIX names the
- * two symbols (default: seccomp_gen). Process: the build. Privilege: none.
+ * compile ARCH PROFILEDIR OUT.c [PREFIX] - writes the shipped profiles and the floors as C arrays. PREFIX
+ * names the two symbols (default: seccomp_gen). Process: the build. Privilege: none.
  */
 #include "seccomp/compile.h"
 
@@ -10,15 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const profile_names[] = { "default", "strict" };
+static const char *const profile_names[] = {"default", "strict"};
 
 static const struct {
 	enum seccomp_floor_kind kind;
 	const char *name;
 } floors[] = {
-	{ SECCOMP_FLOOR_USER, "user" },
-	{ SECCOMP_FLOOR_ROOT, "root" },
-	{ SECCOMP_FLOOR_SETID, "setid" },
+	{SECCOMP_FLOOR_USER, "user"},
+	{SECCOMP_FLOOR_ROOT, "root"},
+	{SECCOMP_FLOOR_SETID, "setid"},
 };
 
 #define N_PROFILES (sizeof(profile_names) / sizeof(profile_names[0]))
@@ -51,7 +51,8 @@ static void write_array(FILE *f, const char *kind, const char *name, const struc
 	fprintf(f, "static const uint64_t %s_%s[] = {", kind, name);
 	for (uint32_t i = 0; i < p->count; i++) {
 		const struct sock_filter *s = &p->insns[i];
-		uint64_t word = (uint64_t)s->k << 32 | (uint64_t)s->jf << 24 | (uint64_t)s->jt << 16 | s->code;
+		uint64_t word =
+			(uint64_t)s->k << 32 | (uint64_t)s->jf << 24 | (uint64_t)s->jt << 16 | s->code;
 
 		fprintf(f, "%s0x%016llxu,", i % PER_LINE ? " " : "\n\t", (unsigned long long)word);
 	}
@@ -67,7 +68,10 @@ static void write_c(FILE *f, const struct target *t, const char *prefix, const s
 {
 	char shown[32];
 
-	fprintf(f, "/* Written by seccomp/compile for %s; do not edit. */\n#include \"seccomp/filters_gen.h\"\n\n", t->name);
+	fprintf(f,
+		"/* Written by seccomp/compile for %s; do not edit. */\n#include "
+		"\"seccomp/filters_gen.h\"\n\n",
+		t->name);
 	fprintf(f, "extern const struct seccomp_filter %s_profiles[], %s_floors[];\n\n", prefix, prefix);
 	for (size_t i = 0; i < N_PROFILES; i++)
 		write_array(f, "profile", profile_names[i], &o->profiles[i]);

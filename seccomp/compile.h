@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the parts of the filter compiler share. The compiler is a build tool (libseccomp, cJSON): nothing of it is
- * linked into a shipped program. Process: the build. Privilege: none.
+ * What the parts of the filter compiler share. The compiler is a build tool (libseccomp, cJSON): nothing of
+ * it is linked into a shipped program. Process: the build. Privilege: none.
  */
 #ifndef AK_SECCOMP_COMPILE_H
 #define AK_SECCOMP_COMPILE_H
@@ -14,14 +14,13 @@
 
 #include "seccomp/filters.h"
 
-#define COMPILE_INSNS_MAX BPF_MAXINSNS	/* the kernel's maximum for one filter */
+#define COMPILE_INSNS_MAX BPF_MAXINSNS /* the kernel's maximum for one filter */
 #define COMPILE_ARGS_MAX 6
-#define COMPILE_EXTRA_MAX 48		/* rules for calls that the library cannot name */
+#define COMPILE_EXTRA_MAX 48 /* rules for calls that the library cannot name */
 
 struct target {
-	const char *name;	/* as uname -m says it */
-	const char *docker;	/* as Docker profiles say it */
-	uint32_t scmp;		/* SCMP_ARCH_*, the same value as AUDIT_ARCH_* */
+	const char *name; /* as uname -m says it */
+	uint32_t scmp;	  /* SCMP_ARCH_*, the same value as AUDIT_ARCH_* */
 };
 
 struct prog {
@@ -29,7 +28,8 @@ struct prog {
 	uint32_t count;
 };
 
-/* A rule that the library cannot take: its call is newer, or its condition is of another kind. Asked first. */
+/* A rule that the library cannot take: its call is newer, or its condition is of another kind. Asked first.
+ */
 struct extra {
 	uint32_t nr;
 	uint32_t action;
@@ -54,14 +54,14 @@ enum node_kind { NODE_RET, NODE_EQ, NODE_SET };
 /* One question about a 32-bit word of struct seccomp_data, or an answer. Equal nodes exist once. */
 struct node {
 	enum node_kind kind;
-	uint32_t off;	/* which word */
-	uint32_t mask;	/* EQ: (word & mask) == k; SET: (word & mask) != 0 */
-	uint32_t k;	/* RET: the answer */
-	int yes, no;	/* nodes */
+	uint32_t off;  /* which word */
+	uint32_t mask; /* EQ: (word & mask) == k; SET: (word & mask) != 0 */
+	uint32_t k;    /* RET: the answer */
+	int yes, no;   /* nodes */
 };
 
 struct segment {
-	uint32_t first;	/* from this number on, up to the next segment */
+	uint32_t first; /* from this number on, up to the next segment */
 	int root;	/* node */
 };
 
@@ -71,7 +71,7 @@ struct dag {
 	int n_nodes;
 	struct segment segments[DAG_SEGMENTS_MAX];
 	size_t n_segments;
-	int other_arch;	/* node for every other architecture */
+	int other_arch; /* node for every other architecture */
 };
 
 enum { RULE_ABSENT = 0, RULE_ADDED = 1 };
@@ -89,7 +89,8 @@ const struct target *target_find(const char *name);
  * @t:    the architecture
  * @name: the call
  *
- * Return: the number, -ENOENT when the table does not have the name, -ENOSYS when this architecture lacks the call.
+ * Return: the number, -ENOENT when the table does not have the name, -ENOSYS when this architecture lacks the
+ * call.
  */
 int nr_extra(const struct target *t, const char *name);
 
@@ -122,8 +123,8 @@ void builder_release(struct builder *b);
  * @args:   conditions, all of which must hold
  * @argc:   number of conditions; 0: always
  *
- * Return: RULE_ADDED; RULE_ABSENT when the call exists but not on this architecture; -ENOENT when no list has the
- * name; another negative errno of the library.
+ * Return: RULE_ADDED; RULE_ABSENT when the call exists but not on this architecture; -ENOENT when no list has
+ * the name; another negative errno of the library.
  */
 int builder_rule(struct builder *b, const char *name, uint32_t action, const struct scmp_arg_cmp *args,
 		 unsigned int argc);
@@ -158,7 +159,8 @@ int builder_export(struct builder *b, struct prog *ret);
  * @b:   the filter, for its architecture and its own rules
  * @lib: the library's program
  *
- * Return: 0, -EINVAL for an instruction that a filter of this kind does not have, -E2BIG when a maximum is reached.
+ * Return: 0, -EINVAL for an instruction that a filter of this kind does not have, -E2BIG when a maximum is
+ * reached.
  */
 int dag_build(struct dag *d, struct builder *b, const struct prog *lib);
 

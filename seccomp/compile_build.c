@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Collects rules: in libseccomp for every call it knows, and in a list of our own for calls that are newer than it
- * and for conditions it cannot say. Process: the build. Privilege: none.
+ * Collects rules: in libseccomp for every call it knows, and in a list of our own for calls that are newer
+ * than it and for conditions it cannot say. Process: the build. Privilege: none.
  */
 #include "seccomp/compile.h"
 
@@ -11,14 +11,16 @@
 #include <unistd.h>
 
 #define OPTIMIZE_BINARY_TREE 2
-#define API_KILL_PROCESS 3	/* fixed, so that the result does not depend on the kernel of the build machine */
+#define API_KILL_PROCESS                                                                                     \
+	3 /* fixed, so that the result does not depend on the kernel of the build machine                    \
+	   */
 #define LOW32 0xffffffffull
 
 int builder_init(struct builder *b, const struct target *t, uint32_t def_action)
 {
 	int rc;
 
-	*b = (struct builder){ .target = t, .def_action = def_action };
+	*b = (struct builder){.target = t, .def_action = def_action};
 	rc = seccomp_api_set(API_KILL_PROCESS);
 	if (rc < 0)
 		return rc;
@@ -50,14 +52,15 @@ static int add_extra(struct builder *b, uint32_t nr, uint32_t action, const stru
 	struct extra *e = &b->extra[b->extras];
 
 	if (action == b->def_action)
-		return -EACCES;	/* as the library does */
+		return -EACCES; /* as the library does */
 	if (b->extras == COMPILE_EXTRA_MAX || argc > COMPILE_ARGS_MAX)
 		return -E2BIG;
-	*e = (struct extra){ .nr = nr, .action = action, .argc = argc };
+	*e = (struct extra){.nr = nr, .action = action, .argc = argc};
 	for (unsigned int i = 0; i < argc; i++) {
 		bool masked = args[i].op == SCMP_CMP_MASKED_EQ;
 
-		if ((!masked && args[i].op != SCMP_CMP_NE) || args[i].datum_a > LOW32 || args[i].datum_b > LOW32)
+		if ((!masked && args[i].op != SCMP_CMP_NE) || args[i].datum_a > LOW32 ||
+		    args[i].datum_b > LOW32)
 			return -EOPNOTSUPP;
 		e->args[i] = args[i];
 	}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Takes the program that libseccomp wrote apart: for every number it is run with the arguments unknown, which leaves
- * an answer, or a few questions about the arguments. Equal results are one node, so that neighbours become ranges.
- * The library alone decides what a filter means; this only finds out what it said. Loading gets faster in
- * proportion to the instructions saved, since the kernel translates each filter anew. Process: the build.
- * Privilege: none.
+ * Takes the program that libseccomp wrote apart: for every number it is run with the arguments unknown, which
+ * leaves an answer, or a few questions about the arguments. Equal results are one node, so that neighbours
+ * become ranges. The library alone decides what a filter means; this only finds out what it said. Loading
+ * gets faster in proportion to the instructions saved, since the kernel translates each filter anew. Process:
+ * the build. Privilege: none.
  */
 #include "seccomp/compile.h"
 
@@ -27,7 +27,7 @@ struct run {
 	struct dag *d;
 	const struct prog *p;
 	uint32_t nr, arch;
-	int memo[COMPILE_INSNS_MAX];	/* at loads, where the accumulator does not matter: node + 1 */
+	int memo[COMPILE_INSNS_MAX]; /* at loads, where the accumulator does not matter: node + 1 */
 };
 
 static int eval(struct run *r, uint32_t pc, struct acc a);
@@ -37,8 +37,8 @@ static int node_get(struct dag *d, struct node n)
 	for (int i = 0; i < d->n_nodes; i++) {
 		const struct node *o = &d->nodes[i];
 
-		if (o->kind == n.kind && o->off == n.off && o->mask == n.mask && o->k == n.k && o->yes == n.yes &&
-		    o->no == n.no)
+		if (o->kind == n.kind && o->off == n.off && o->mask == n.mask && o->k == n.k &&
+		    o->yes == n.yes && o->no == n.no)
 			return i;
 	}
 	if (d->n_nodes == DAG_NODES_MAX)
@@ -49,7 +49,7 @@ static int node_get(struct dag *d, struct node n)
 
 static int node_ret(struct dag *d, uint32_t answer)
 {
-	return node_get(d, (struct node){ .kind = NODE_RET, .k = answer });
+	return node_get(d, (struct node){.kind = NODE_RET, .k = answer});
 }
 
 static int node_test(struct dag *d, struct node n);
@@ -105,9 +105,9 @@ static int node_test(struct dag *d, struct node n)
 	if (n.k & ~n.mask)
 		return n.no;
 	if (!n.k && n.mask != WORD_ALL)
-		return node_set(d, (struct node){ NODE_SET, n.off, n.mask, 0, n.no, n.yes });
+		return node_set(d, (struct node){NODE_SET, n.off, n.mask, 0, n.no, n.yes});
 	if (n.k == n.mask && !(n.mask & (n.mask - 1)))
-		return node_set(d, (struct node){ NODE_SET, n.off, n.mask, 0, n.yes, n.no });
+		return node_set(d, (struct node){NODE_SET, n.off, n.mask, 0, n.yes, n.no});
 	n.yes = assume(d, n.yes, n.off, n.mask, n.k);
 	if (n.yes < 0 || n.yes == n.no)
 		return n.yes;
@@ -116,7 +116,7 @@ static int node_test(struct dag *d, struct node n)
 
 static int node_eq(struct dag *d, uint32_t off, uint32_t mask, uint32_t k, int yes, int no)
 {
-	return node_test(d, (struct node){ NODE_EQ, off, mask, k, yes, no });
+	return node_test(d, (struct node){NODE_EQ, off, mask, k, yes, no});
 }
 
 static int eval_jump(struct run *r, uint32_t pc, struct acc a)
@@ -129,7 +129,7 @@ static int eval_jump(struct run *r, uint32_t pc, struct acc a)
 		return eval(r, pc + 1 + s->k, a);
 	if (!a.known) {
 		if (BPF_OP(s->code) != BPF_JEQ)
-			return -EINVAL;	/* rules with an order are not used */
+			return -EINVAL; /* rules with an order are not used */
 		return node_eq(r->d, a.off, a.mask, s->k, eval(r, yes, a), eval(r, no, a));
 	}
 	switch (BPF_OP(s->code)) {
@@ -151,7 +151,7 @@ static int eval_jump(struct run *r, uint32_t pc, struct acc a)
 static int eval_load(struct run *r, uint32_t pc)
 {
 	uint32_t off = r->p->insns[pc].k;
-	struct acc a = { .off = off, .mask = WORD_ALL };
+	struct acc a = {.off = off, .mask = WORD_ALL};
 	int node;
 
 	if (r->memo[pc])
@@ -206,12 +206,14 @@ static int add_extras(struct dag *d, const struct builder *b, uint32_t nr, int r
 		node = node_ret(d, e->action);
 		for (unsigned int k = e->argc; k-- > 0 && node >= 0;) {
 			const struct scmp_arg_cmp *c = &e->args[k];
-			uint32_t off = OFF_ARGS + c->arg * (uint32_t)sizeof(uint64_t); /* low half: little endian */
+			uint32_t off =
+				OFF_ARGS + c->arg * (uint32_t)sizeof(uint64_t); /* low half: little endian */
 
 			if (c->op == SCMP_CMP_NE)
 				node = node_eq(d, off, WORD_ALL, (uint32_t)c->datum_a, root, node);
 			else
-				node = node_eq(d, off, (uint32_t)c->datum_a, (uint32_t)c->datum_b, node, root);
+				node = node_eq(d, off, (uint32_t)c->datum_a, (uint32_t)c->datum_b, node,
+					       root);
 		}
 		root = node;
 	}
@@ -251,7 +253,7 @@ static int eval_number(struct run *r, uint32_t arch, uint32_t nr)
 	r->nr = nr;
 	for (uint32_t i = 0; i < r->p->count; i++)
 		r->memo[i] = 0;
-	return eval(r, 0, (struct acc){ .known = true });
+	return eval(r, 0, (struct acc){.known = true});
 }
 
 static int add_segments(struct run *r, const struct builder *b, const uint32_t *points, size_t n)
@@ -270,7 +272,7 @@ static int add_segments(struct run *r, const struct builder *b, const uint32_t *
 			continue;
 		if (d->n_segments == DAG_SEGMENTS_MAX)
 			return -E2BIG;
-		d->segments[d->n_segments++] = (struct segment){ points[i], root };
+		d->segments[d->n_segments++] = (struct segment){points[i], root};
 	}
 	return 0;
 }
@@ -289,8 +291,9 @@ int dag_build(struct dag *d, struct builder *b, const struct prog *lib)
 	if (rc < 0)
 		goto out;
 	d->other_arch = rc;
-	rc = d->nodes[rc].kind == NODE_RET && d->nodes[rc].k == SCMP_ACT_KILL_PROCESS ?
-		add_segments(r, b, points, breakpoints(b, lib, points)) : -EINVAL;
+	rc = d->nodes[rc].kind == NODE_RET && d->nodes[rc].k == SCMP_ACT_KILL_PROCESS
+		     ? add_segments(r, b, points, breakpoints(b, lib, points))
+		     : -EINVAL;
 out:
 	free(r);
 	free(points);

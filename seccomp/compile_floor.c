@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The floor: what no profile can lift. Default ALLOW, so that "allowed except" is one masked rule each. Built here,
- * loaded after the profile, so that its errno is the one the command sees. Process: the build. Privilege: none.
+ * The floor: what no profile can lift. Default ALLOW, so that "allowed except" is one masked rule each. Built
+ * here, loaded after the profile, so that its errno is the one the command sees. Process: the build.
+ * Privilege: none.
  *
- * Arguments the kernel reads as int are compared under a 32-bit mask: the filter sees 64 bits, the kernel drops the
- * upper ones, and a plain comparison would let the same call through with any of them set.
+ * Arguments the kernel reads as int are compared under a 32-bit mask: the filter sees 64 bits, the kernel
+ * drops the upper ones, and a plain comparison would let the same call through with any of them set.
  */
 #include "seccomp/compile.h"
 
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* clang-format off */
 #define INT_MASK 0xffffffffu
 #define IS(arg, value) { (arg), SCMP_CMP_MASKED_EQ, INT_MASK, (value) }
 #define HAS(arg, bits) { (arg), SCMP_CMP_MASKED_EQ, (bits), (bits) }
@@ -42,26 +44,27 @@ static const char *const refused[] = {
 	/* the mount tree and namespaces */
 	"mount", "umount2", "pivot_root", "chroot", "unshare", "setns",
 	/* the machine */
-	"swapon", "swapoff", "reboot", "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module",
-	"acct", "quotactl", "quotactl_fd", "sethostname", "setdomainname", "settimeofday", "clock_settime", "adjtimex",
-	"clock_adjtime", "stime", "syslog", "vhangup", "iopl", "ioperm",
+	"swapon", "swapoff", "reboot", "kexec_load", "kexec_file_load", "init_module", "finit_module",
+	"delete_module", "acct", "quotactl", "quotactl_fd", "sethostname", "setdomainname",
+	"settimeofday", "clock_settime", "adjtimex", "clock_adjtime", "stime", "syslog", "vhangup",
+	"iopl", "ioperm",
 	/* kernel surface with a long record of holes, and no use here */
-	"modify_ldt", "bpf", "perf_event_open", "userfaultfd", "add_key", "keyctl", "request_key", "vmsplice",
-	"fanotify_init", "fanotify_mark", "mbind", "set_mempolicy", "set_mempolicy_home_node", "migrate_pages",
-	"move_pages", "lsm_get_self_attr", "lsm_set_self_attr", "lsm_list_modules",
+	"modify_ldt", "bpf", "perf_event_open", "userfaultfd", "add_key", "keyctl", "request_key",
+	"vmsplice", "fanotify_init", "fanotify_mark", "mbind", "set_mempolicy", "set_mempolicy_home_node",
+	"migrate_pages", "move_pages", "lsm_get_self_attr", "lsm_set_self_attr", "lsm_list_modules",
 	/* other processes; files past their path */
-	"kcmp", "pidfd_getfd", "process_vm_readv", "process_vm_writev", "process_madvise", "name_to_handle_at",
-	"open_by_handle_at",
+	"kcmp", "pidfd_getfd", "process_vm_readv", "process_vm_writev", "process_madvise",
+	"name_to_handle_at", "open_by_handle_at",
 	/* dead numbers */
-	"uselib", "ustat", "sysfs", "_sysctl", "lookup_dcookie", "nfsservctl", "create_module", "get_kernel_syms",
-	"query_module", "getpmsg", "putpmsg", "afs_syscall", "tuxcall", "security", "vserver", "epoll_ctl_old",
-	"epoll_wait_old",
+	"uselib", "ustat", "sysfs", "_sysctl", "lookup_dcookie", "nfsservctl", "create_module",
+	"get_kernel_syms", "query_module", "getpmsg", "putpmsg", "afs_syscall", "tuxcall", "security",
+	"vserver", "epoll_ctl_old", "epoll_wait_old",
 };
 
 /* Optional features: callers probe for them and do without. */
 static const char *const missing[] = {
-	"fsopen", "fsconfig", "fsmount", "fspick", "open_tree", "open_tree_attr", "move_mount", "mount_setattr",
-	"statmount", "listmount", "memfd_secret", "uretprobe", "uprobe",
+	"fsopen", "fsconfig", "fsmount", "fspick", "open_tree", "open_tree_attr", "move_mount",
+	"mount_setattr", "statmount", "listmount", "memfd_secret", "uretprobe", "uprobe",
 	/* a ring does opens, sends and connects that no filter sees */
 	"io_uring_setup", "io_uring_enter", "io_uring_register",
 	/* flags behind a pointer: the C libraries go back to clone */
@@ -91,7 +94,7 @@ static const struct row rows[] = {
 	{ "ioctl", EPERM, 1, { IS(1, 0x5423) } },	/* TIOCSETD */
 	{ "ioctl", EPERM, 1, { IS(1, 0x541D) } },	/* TIOCCONS */
 
-	/* families: every value but 1, 2, 10 and 16, as aligned blocks below 32; family_rows() adds what is above */
+	/* families: every value but 1, 2, 10 and 16, in aligned blocks; family_rows() adds 32 and more */
 	{ "socket", EAFNOSUPPORT, 1, { UNDER(0, INT_MASK, 0) } },
 	{ "socket", EAFNOSUPPORT, 1, { UNDER(0, INT_MASK, 3) } },
 	{ "socket", EAFNOSUPPORT, 1, { UNDER(0, INT_MASK & ~3u, 4) } },
@@ -132,10 +135,12 @@ static const struct {
 	unsigned int mode_arg;
 	int flags_arg;	/* -1: the mode always counts */
 } mode_calls[] = {
-	{ "chmod", 1, -1 },	{ "fchmod", 1, -1 },  { "fchmodat", 2, -1 }, { "fchmodat2", 2, -1 },
-	{ "creat", 1, -1 },	{ "mknod", 1, -1 },   { "mknodat", 2, -1 },  { "mkdir", 1, -1 },
-	{ "mkdirat", 2, -1 },	{ "open", 2, 1 },     { "openat", 3, 2 },
+	{ "chmod", 1, -1 }, { "fchmod", 1, -1 }, { "fchmodat", 2, -1 }, { "fchmodat2", 2, -1 },
+	{ "creat", 1, -1 }, { "mknod", 1, -1 }, { "mknodat", 2, -1 }, { "mkdir", 1, -1 }, { "mkdirat", 2, -1 },
+	{ "open", 2, 1 }, { "openat", 3, 2 },
 };
+
+/* clang-format on */
 
 static int add(struct builder *b, const struct row *r)
 {
@@ -151,7 +156,7 @@ static int add_names(struct builder *b, const char *const *names, size_t n, int 
 	int rc = 0;
 
 	for (size_t i = 0; i < n && !rc; i++)
-		rc = add(b, &(struct row){ .name = names[i], .err = err });
+		rc = add(b, &(struct row){.name = names[i], .err = err});
 	return rc;
 }
 
@@ -162,9 +167,9 @@ static int family_rows(struct builder *b)
 
 	for (unsigned int bit = 1; bit < 32 && !rc; bit++) {
 		if (bit >= 5)
-			rc = add(b, &(struct row){ "socket", EAFNOSUPPORT, 1, { HAS(0, 1u << bit) } });
+			rc = add(b, &(struct row){"socket", EAFNOSUPPORT, 1, {HAS(0, 1u << bit)}});
 		if (!rc)
-			rc = add(b, &(struct row){ "socketpair", EAFNOSUPPORT, 1, { HAS(0, 1u << bit) } });
+			rc = add(b, &(struct row){"socketpair", EAFNOSUPPORT, 1, {HAS(0, 1u << bit)}});
 	}
 	return rc;
 }
@@ -175,15 +180,15 @@ static int netlink_rows(struct builder *b)
 	int rc = 0;
 
 	for (unsigned int bit = 0; bit < 5 && !rc; bit++)
-		rc = add(b, &(struct row){
-			"socket", EAFNOSUPPORT, 2, { IS(0, K_AF_NETLINK), HAS(2, 1u << bit) } });
+		rc = add(b,
+			 &(struct row){"socket", EAFNOSUPPORT, 2, {IS(0, K_AF_NETLINK), HAS(2, 1u << bit)}});
 	return rc;
 }
 
 /* Anything but 0 and 0xffffffff (a query). */
 static int personality_rows(struct builder *b)
 {
-	static const struct scmp_arg_cmp args[] = { NOT(0, 0), NOT(0, INT_MASK) };
+	static const struct scmp_arg_cmp args[] = {NOT(0, 0), NOT(0, INT_MASK)};
 	int rc = builder_rule_int(b, "personality", SCMP_ACT_ERRNO(EPERM), args, COUNT(args));
 
 	if (rc < 0)
@@ -191,24 +196,27 @@ static int personality_rows(struct builder *b)
 	return rc < 0 ? rc : 0;
 }
 
-/* Without O_CREAT or O_TMPFILE the mode of open is whatever the register held, so it must not be looked at. */
+/* Without O_CREAT or O_TMPFILE the mode of open is whatever the register held, so it must not be looked at.
+ */
 static int mode_rows(struct builder *b, uint32_t bit)
 {
-	static const uint32_t creating[] = { K_O_CREAT, K_O_TMPFILE };
+	static const uint32_t creating[] = {K_O_CREAT, K_O_TMPFILE};
 	int rc = 0;
 
 	for (size_t i = 0; i < COUNT(mode_calls) && !rc; i++) {
 		unsigned int mode = mode_calls[i].mode_arg;
 
 		if (mode_calls[i].flags_arg < 0) {
-			rc = add(b, &(struct row){ mode_calls[i].name, EPERM, 1, { HAS(mode, bit) } });
+			rc = add(b, &(struct row){mode_calls[i].name, EPERM, 1, {HAS(mode, bit)}});
 			continue;
 		}
 		for (size_t k = 0; k < COUNT(creating) && !rc; k++) {
 			unsigned int flags = (unsigned int)mode_calls[i].flags_arg;
 
-			rc = add(b, &(struct row){
-				mode_calls[i].name, EPERM, 2, { HAS(flags, creating[k]), HAS(mode, bit) } });
+			rc = add(b, &(struct row){mode_calls[i].name,
+						  EPERM,
+						  2,
+						  {HAS(flags, creating[k]), HAS(mode, bit)}});
 		}
 	}
 	return rc;
@@ -216,7 +224,7 @@ static int mode_rows(struct builder *b, uint32_t bit)
 
 static int floor_rows(struct builder *b, enum seccomp_floor_kind kind)
 {
-	static const char *const unfiltered_open[] = { "openat2" };	/* mode behind a pointer */
+	static const char *const unfiltered_open[] = {"openat2"}; /* mode behind a pointer */
 	int rc = add_names(b, refused, COUNT(refused), EPERM);
 
 	if (!rc)

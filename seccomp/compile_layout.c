@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes a filter from what it answers. The program is written from its end to its start: jumps only go forward, so
- * the place they lead to always exists already. Process: the build. Privilege: none.
+ * Writes a filter from what it answers. The program is written from its end to its start: jumps only go
+ * forward, so the place they lead to always exists already. Process: the build. Privilege: none.
  */
 #include "seccomp/compile.h"
 
@@ -10,16 +10,16 @@
 #include <stdlib.h>
 
 #define NONE UINT32_MAX
-#define REACH 250	/* a conditional jump reaches 255; some are kept for what may come between */
+#define REACH 250 /* a conditional jump reaches 255; some are kept for what may come between */
 #define OFF_NR ((uint32_t)offsetof(struct seccomp_data, nr))
 #define OFF_ARCH ((uint32_t)offsetof(struct seccomp_data, arch))
 
 struct writer {
 	const struct dag *d;
-	struct sock_filter rev[COMPILE_INSNS_MAX];	/* last instruction first */
+	struct sock_filter rev[COMPILE_INSNS_MAX]; /* last instruction first */
 	uint32_t n;
 	bool full;
-	uint32_t at[2][DAG_NODES_MAX];	/* place of a node; [1]: with its word in the accumulator already */
+	uint32_t at[2][DAG_NODES_MAX]; /* place of a node; [1]: with its word in the accumulator already */
 };
 
 static uint32_t put(struct writer *w, uint16_t code, uint8_t jt, uint8_t jf, uint32_t k)
@@ -66,7 +66,8 @@ static uint32_t put_node(struct writer *w, int node, uint32_t loaded)
 		return *at = near(w, *at);
 	no = put_node(w, n->no, keeps ? n->off : NONE);
 	yes = put_node(w, n->yes, keeps ? n->off : NONE);
-	*at = put_jump(w, n->kind == NODE_SET ? BPF_JSET : BPF_JEQ, n->kind == NODE_SET ? n->mask : n->k, yes, no);
+	*at = put_jump(w, n->kind == NODE_SET ? BPF_JSET : BPF_JEQ, n->kind == NODE_SET ? n->mask : n->k, yes,
+		       no);
 	if (!keeps)
 		*at = put(w, BPF_ALU | BPF_AND | BPF_K, 0, 0, n->mask);
 	if (!have)
@@ -84,7 +85,8 @@ static uint32_t put_search(struct writer *w, size_t from, size_t to)
 	if (to - from == 1)
 		return put_node(w, s[from].root, NONE);
 	/* one number between two ranges of the same kind */
-	if (to - from == 3 && s[from].root == s[from + 2].root && s[from + 1].first + 1 == s[from + 2].first) {
+	if (to - from == 3 && s[from].root == s[from + 2].root &&
+	    s[from + 1].first + 1 == s[from + 2].first) {
 		high = put_node(w, s[from + 1].root, NONE);
 		low = put_node(w, s[from].root, NONE);
 		return put_jump(w, BPF_JEQ, s[from + 1].first, high, low);
@@ -106,7 +108,7 @@ int layout(const struct dag *d, const struct target *t, struct prog *ret)
 	for (int i = 0; i < DAG_NODES_MAX; i++)
 		w->at[0][i] = w->at[1][i] = NONE;
 	start = put_search(w, 0, d->n_segments);
-	if (start + 1 != w->n)	/* the search must follow the load */
+	if (start + 1 != w->n) /* the search must follow the load */
 		put(w, BPF_JMP | BPF_JA, 0, 0, w->n - start - 1);
 	start = put(w, BPF_LD | BPF_W | BPF_ABS, 0, 0, OFF_NR);
 	other = put_node(w, d->other_arch, NONE);

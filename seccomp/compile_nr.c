@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers of system calls newer than the oldest libseccomp we build with. From 424 on a call has the same number on
- * all our architectures. Process: the build. Privilege: none.
- * Source: scripts/syscall.tbl and arch/x86/entry/syscalls/syscall_64.tbl of Linux 6.17.
+ * Numbers of system calls newer than the oldest libseccomp we build with. From 424 on a call has the same
+ * number on all our architectures. Process: the build. Privilege: none. Source: scripts/syscall.tbl and
+ * arch/x86/entry/syscalls/syscall_64.tbl of Linux 6.17.
  */
 #include "seccomp/compile.h"
 
@@ -10,9 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* clang-format off */
 static const struct target targets[] = {
-	{ "x86_64", "amd64", SCMP_ARCH_X86_64 },
-	{ "aarch64", "arm64", SCMP_ARCH_AARCH64 },
+	{ "x86_64", SCMP_ARCH_X86_64 },
+	{ "aarch64", SCMP_ARCH_AARCH64 },
 };
 
 static const struct {
@@ -42,6 +43,8 @@ static const struct {
 	{ "file_getattr", 468, 0 },
 	{ "file_setattr", 469, 0 },
 };
+
+/* clang-format on */
 
 #define N_EXTRA (sizeof(extra_nr) / sizeof(extra_nr[0]))
 
@@ -74,7 +77,8 @@ int nr_check(const struct target *t)
 		/* negative: the library does not know the call, or not here */
 		if (lib < 0 || lib == extra_nr[i].nr)
 			continue;
-		fprintf(stderr, "compile: %s is %d here and %d in the library\n", extra_nr[i].name, extra_nr[i].nr, lib);
+		fprintf(stderr, "compile: %s is %d here and %d in the library\n", extra_nr[i].name,
+			extra_nr[i].nr, lib);
 		bad = -EINVAL;
 	}
 	return bad;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads a shipped profile, Docker's JSON format, and refuses whatever it does not fully understand: a key that is
- * ignored is a rule that is missing. Process: the build. Privilege: none.
+ * Reads a shipped profile, Docker's JSON format, and refuses whatever it does not fully understand: a key
+ * that is ignored is a rule that is missing. Process: the build. Privilege: none.
  */
 #include "seccomp/compile.h"
 
@@ -51,7 +51,8 @@ static int check_keys(const struct reader *r, const cJSON *obj, const char *cons
 
 	if (!cJSON_IsObject(obj))
 		return bad(r, "an object is expected");
-	cJSON_ArrayForEach(k, obj) {
+	cJSON_ArrayForEach(k, obj)
+	{
 		size_t i = 0;
 
 		while (i < n && strcmp(keys[i], k->string))
@@ -105,14 +106,15 @@ static int get_action(const struct reader *r, const cJSON *obj, const char *key,
 
 static int read_arg(const struct reader *r, const cJSON *arg, struct scmp_arg_cmp *ret)
 {
-	static const char *const keys[] = { "index", "value", "valueTwo", "op" };
+	static const char *const keys[] = {"index", "value", "valueTwo", "op"};
 	uint32_t index = UINT32_MAX, mask = 0, datum = 0;
 	int rc = check_keys(r, arg, keys, COUNT(keys));
 
 	if (rc < 0)
 		return rc;
 	if (strcmp(get_str(arg, "op"), "SCMP_CMP_MASKED_EQ"))
-		return bad(r, "op \"%s\": only SCMP_CMP_MASKED_EQ is safe for int arguments", get_str(arg, "op"));
+		return bad(r, "op \"%s\": only SCMP_CMP_MASKED_EQ is safe for int arguments",
+			   get_str(arg, "op"));
 	rc = get_u32(r, arg, "index", COMPILE_ARGS_MAX - 1, &index);
 	if (!rc)
 		rc = get_u32(r, arg, "value", UINT32_MAX, &mask);
@@ -121,19 +123,22 @@ static int read_arg(const struct reader *r, const cJSON *arg, struct scmp_arg_cm
 	if (rc < 0)
 		return rc;
 	if (index == UINT32_MAX || !mask || (datum & ~mask))
-		return bad(r, "index %u, mask %#x, value %#x: never true or never tested", index, mask, datum);
-	*ret = (struct scmp_arg_cmp){ index, SCMP_CMP_MASKED_EQ, mask, datum };
+		return bad(r, "index %u, mask %#x, value %#x: never true or never tested", index, mask,
+			   datum);
+	*ret = (struct scmp_arg_cmp){index, SCMP_CMP_MASKED_EQ, mask, datum};
 	return 0;
 }
 
-static int read_args(const struct reader *r, const cJSON *rule, struct scmp_arg_cmp *args, unsigned int *ret_argc)
+static int read_args(const struct reader *r, const cJSON *rule, struct scmp_arg_cmp *args,
+		     unsigned int *ret_argc)
 {
 	const cJSON *list = cJSON_GetObjectItemCaseSensitive(rule, "args"), *arg;
 	unsigned int argc = 0, used = 0;
 
 	if (list && (!cJSON_IsArray(list) || !cJSON_GetArraySize(list)))
 		return bad(r, "\"args\": a list that is not empty is expected");
-	cJSON_ArrayForEach(arg, list) {
+	cJSON_ArrayForEach(arg, list)
+	{
 		int rc;
 
 		if (argc == COMPILE_ARGS_MAX)
@@ -162,13 +167,13 @@ static int claim(struct reader *r, const char *name, bool always)
 	}
 	if (r->n_seen == NAMES_MAX)
 		return bad(r, "more than %d names", NAMES_MAX);
-	r->seen[r->n_seen++] = (struct seen){ name, always };
+	r->seen[r->n_seen++] = (struct seen){name, always};
 	return 0;
 }
 
 static int read_rule(struct reader *r, const cJSON *rule)
 {
-	static const char *const keys[] = { "comment", "names", "action", "errnoRet", "args" };
+	static const char *const keys[] = {"comment", "names", "action", "errnoRet", "args"};
 	const cJSON *names = cJSON_GetObjectItemCaseSensitive(rule, "names"), *name;
 	struct scmp_arg_cmp args[COMPILE_ARGS_MAX];
 	uint32_t action = 0, err = EPERM;
@@ -185,7 +190,8 @@ static int read_rule(struct reader *r, const cJSON *rule)
 		return rc;
 	if (!cJSON_IsArray(names) || !cJSON_GetArraySize(names))
 		return bad(r, "a rule without names");
-	cJSON_ArrayForEach(name, names) {
+	cJSON_ArrayForEach(name, names)
+	{
 		if (!cJSON_IsString(name))
 			return bad(r, "a name is not a string");
 		rc = claim(r, name->valuestring, argc == 0);
@@ -204,7 +210,8 @@ static int check_architectures(const struct reader *r, const cJSON *root)
 	const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "architectures"), *a;
 	bool found = false;
 
-	cJSON_ArrayForEach(a, list) {
+	cJSON_ArrayForEach(a, list)
+	{
 		const char *name = cJSON_IsString(a) ? a->valuestring : "";
 
 		if (strcmp(name, "SCMP_ARCH_X86_64") && strcmp(name, "SCMP_ARCH_AARCH64"))
@@ -218,7 +225,8 @@ static int check_architectures(const struct reader *r, const cJSON *root)
 
 static int read_root(struct reader *r, const cJSON *root)
 {
-	static const char *const keys[] = { "comment", "defaultAction", "defaultErrnoRet", "architectures", "syscalls" };
+	static const char *const keys[] = {"comment", "defaultAction", "defaultErrnoRet", "architectures",
+					   "syscalls"};
 	const cJSON *rules = cJSON_GetObjectItemCaseSensitive(root, "syscalls"), *rule;
 	uint32_t err = EPERM, action = 0;
 	int rc = check_keys(r, root, keys, COUNT(keys));
@@ -232,13 +240,16 @@ static int read_root(struct reader *r, const cJSON *root)
 	if (rc < 0)
 		return rc;
 	if (action != SCMP_ACT_ERRNO(ENOSYS))
-		return bad(r, "the default must be ERRNO with ENOSYS: programs then fall back to what they know");
+		return bad(
+			r,
+			"the default must be ERRNO with ENOSYS: programs then fall back to what they know");
 	if (!cJSON_IsArray(rules))
 		return bad(r, "\"syscalls\" is not a list");
 	rc = builder_init(r->b, r->target, action);
 	if (rc < 0)
 		return bad(r, "%s", strerror(-rc));
-	cJSON_ArrayForEach(rule, rules) {
+	cJSON_ArrayForEach(rule, rules)
+	{
 		rc = read_rule(r, rule);
 		if (rc < 0)
 			return rc;
@@ -269,7 +280,7 @@ static cJSON *read_file(const char *path)
 
 int profile_compile(const char *path, const struct target *t, struct prog *ret)
 {
-	struct builder b = { 0 };
+	struct builder b = {0};
 	struct reader *r = calloc(1, sizeof(*r));
 	cJSON *root = read_file(path);
 	int rc;
@@ -281,7 +292,8 @@ int profile_compile(const char *path, const struct target *t, struct prog *ret)
 	r->path = path;
 	r->target = t;
 	r->b = &b;
-	rc = root ? read_root(r, root) : bad(r, "not readable, not JSON, or over %u bytes", PROFILE_BYTES_MAX);
+	rc = root ? read_root(r, root)
+		  : bad(r, "not readable, not JSON, or over %u bytes", PROFILE_BYTES_MAX);
 	if (!rc) {
 		rc = builder_export(&b, ret);
 		if (rc < 0)

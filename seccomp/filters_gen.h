@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The arrays that seccomp/compile writes into the build folder, each ended by a row of zeros. Process: executor.
- * Privilege: none.
+ * The arrays that seccomp/compile writes into the build folder, each ended by a row of zeros. Process:
+ * executor. Privilege: none.
  */
 #ifndef AK_SECCOMP_FILTERS_GEN_H
 #define AK_SECCOMP_FILTERS_GEN_H
 
 #include "seccomp/filters.h"
 
-extern const struct seccomp_filter seccomp_gen_profiles[];	/* found by name */
-extern const struct seccomp_filter seccomp_gen_floors[];	/* in the order of enum seccomp_floor_kind */
+extern const struct seccomp_filter seccomp_gen_profiles[]; /* found by name */
+extern const struct seccomp_filter seccomp_gen_floors[];   /* in the order of enum seccomp_floor_kind */
 
 #endif

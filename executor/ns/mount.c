@@ -432,6 +432,19 @@ static int set_readonly(int fd, const char *what, struct ak_err *err)
 	return 0;
 }
 
+/* "/.." steps up through whatever is stacked on the root: it must be the root itself */
+static int check_alone(const struct mnt_ctx *c, struct ak_err *err)
+{
+	struct statx root, up;
+
+	if (statx(c->root, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &root) < 0 ||
+	    statx(AT_FDCWD, "/..", 0, STATX_INO | STATX_MNT_ID, &up) < 0)
+		return ak_err_sys(err, errno, "look at the new root");
+	if (root.stx_mnt_id != up.stx_mnt_id || root.stx_ino != up.stx_ino)
+		return ak_err_set(err, EBUSY, "the old root is still mounted on the new one");
+	return 0;
+}
+
 int mount_finish(struct mnt_ctx *c, struct ak_err *err)
 {
 	int r = 0;
@@ -450,10 +463,14 @@ int mount_finish(struct mnt_ctx *c, struct ak_err *err)
 		return ak_err_sys(err, errno, "enter the new root");
 	if (sys_pivot_root(".", ".") < 0)
 		return ak_err_sys(err, errno, "pivot_root");
-	/* the old root now lies on top of the new one; detaching it is what makes the host unreachable */
-	if (umount2(".", MNT_DETACH) < 0)
-		return ak_err_sys(err, errno, "detach the old root");
+	/*
+	 * The old root now lies on top of the new one; detaching it is what makes the host unreachable. With an overlay its
+	 * tmpfs lies on top of the old root and goes first.
+	 */
+	for (int i = c->plan->root == PLAN_ROOT_OVERLAY ? 0 : 1; i < 2; i++)
+		if (umount2(".", MNT_DETACH) < 0)
+			return ak_err_sys(err, errno, "detach the old root");
 	if (chdir("/") < 0)
 		return ak_err_sys(err, errno, "chdir /");
-	return 0;
+	return check_alone(c, err);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
+ * Rootless the child runs in the executor's memory while that is suspended (vclone.h): nothing here may change what the
+ * executor still needs. It does not: descriptors and credentials are the child's own, and only locals are written.
+ *
  * The set-up child: from a fresh clone in new namespaces to ak-init as pid 1 of a finished sandbox. No hostile code exists
  * yet. Privilege: all capabilities of its own user namespace, given up step by step; none on the host.
  */
@@ -61,9 +64,9 @@ static int wait_for_go(const struct setup *s, struct ak_err *err)
 	return 0;
 }
 
-static int write_file(const char *path, const char *text)
+static int write_file(int dir, const char *path, const char *text)
 {
-	AK_AUTO_FD fd = open(path, O_WRONLY | O_CLOEXEC);
+	AK_AUTO_FD fd = openat(dir, path, O_WRONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return -errno;
@@ -78,7 +81,7 @@ static int step_identity(const struct setup *s, struct ak_err *err)
 	if (r < 0)
 		return r;
 	if (!AK_WEAK(s->weaken, AK_WEAK_OOMADJ))
-		(void)write_file("/proc/self/oom_score_adj", OOM_SCORE_ADJ);	/* refused only if it is higher already */
+		(void)write_file(AT_FDCWD, "/proc/self/oom_score_adj", OOM_SCORE_ADJ);	/* refused only if it is higher already */
 	if (s->wait_go) {
 		if (setresgid(s->plan->gid, s->plan->gid, s->plan->gid) < 0)
 			return ak_err_sys(err, errno, "setresgid %u", s->plan->gid);
@@ -106,14 +109,24 @@ static int step_pdeath(const struct setup *s, struct ak_err *err)
 /* per-namespace limits of the kernel; the files show the counters of our own user namespace */
 static int step_ns_limits(const struct setup *s, struct ak_err *err)
 {
-	int r;
+	/* the first is what matters: without nested user namespaces no command ever has the capability the others take */
+	static const char *const names[] = {
+		"max_user_namespaces", "max_mnt_namespaces", "max_pid_namespaces",    "max_net_namespaces",
+		"max_ipc_namespaces",  "max_uts_namespaces", "max_cgroup_namespaces", "max_time_namespaces",
+	};
+	AK_AUTO_FD dir = open("/proc/sys/user", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	(void)write_file("/proc/sys/user/max_inotify_instances", INOTIFY_INSTANCES);	/* hardening only; absent before 4.14 */
-	if (AK_WEAK(s->weaken, AK_WEAK_NSLIMIT))
-		return 0;
-	/* without nested user namespaces no other kind can be made: that takes CAP_SYS_ADMIN, which no command has */
-	r = write_file("/proc/sys/user/max_user_namespaces", "0");
-	return r < 0 ? ak_err_sys(err, -r, "write user.max_user_namespaces of the sandbox") : 0;
+	if (dir < 0)
+		return ak_err_sys(err, errno, "open /proc/sys/user");
+	(void)write_file(dir, "max_inotify_instances", INOTIFY_INSTANCES);	/* absent without inotify */
+	for (size_t i = 0; !AK_WEAK(s->weaken, AK_WEAK_NSLIMIT) && i < sizeof(names) / sizeof(names[0]); i++) {
+		int r = write_file(dir, names[i], "0");
+
+		/* a kind the kernel lacks has no file */
+		if (r < 0 && (r != -ENOENT || i == 0))
+			return ak_err_sys(err, -r, "write user.%s of the sandbox", names[i]);
+	}
+	return 0;
 }
 
 static int step_keyring(const struct setup *s, struct ak_err *err)

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "executor/ns/vclone.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 
@@ -91,7 +92,7 @@ static const char *zero_sysctl(void)
 	return NULL;
 }
 
-static int explain_clone(int code, struct ak_err *err)
+int userns_explain(int code, struct ak_err *err)
 {
 	const char *sysctl = zero_sysctl();
 
@@ -118,9 +119,21 @@ pid_t userns_clone(uint64_t flags, int *ret_pidfd, struct ak_err *err)
 	pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
 
 	if (pid < 0)
-		return explain_clone(errno, err);
+		return userns_explain(errno, err);
 	if (pid > 0)
 		*ret_pidfd = pidfd;
+	return pid;
+}
+
+pid_t userns_vclone(uint64_t flags, void (*fn)(void *), void *arg, int *ret_pidfd, struct ak_err *err)
+{
+	int pidfd = -1;
+	struct clone_args args = { .flags = flags | CLONE_PIDFD, .pidfd = (uint64_t)(uintptr_t)&pidfd, .exit_signal = SIGCHLD };
+	pid_t pid = vclone(&args, fn, arg);
+
+	if (pid < 0)
+		return userns_explain(-pid, err);
+	*ret_pidfd = pidfd;
 	return pid;
 }
 

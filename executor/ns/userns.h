@@ -33,11 +33,24 @@ int userns_write_maps(pid_t pid, struct id_map uid, struct id_map gid, bool deny
 int userns_make(struct id_map uid, struct id_map gid, struct ak_err *err);
 
 /**
+ * userns_explain() - record that making namespaces failed, with a hint that names what forbids it
+ * Return: -@code.
+ */
+int userns_explain(int code, struct ak_err *err);
+
+/**
  * userns_clone() - clone3 as fork, with a pidfd
  * @flags:	CLONE_NEW* bits
  * Return: 0 in the child, the pid in the parent with *@ret_pidfd; negative errno with a message and a hint that name what
  * forbids it: the sysctl that is 0, a seccomp filter, a chroot, AppArmor.
  */
 pid_t userns_clone(uint64_t flags, int *ret_pidfd, struct ak_err *err);
+
+/**
+ * userns_vclone() - the same, but the child runs @fn in the parent's memory while the parent waits for its exec or exit
+ * @fn:	never returns; see vclone()
+ * Return: the pid with *@ret_pidfd; negative errno, -ENOSYS also where the architecture has no stub for it.
+ */
+pid_t userns_vclone(uint64_t flags, void (*fn)(void *), void *arg, int *ret_pidfd, struct ak_err *err);
 
 #endif
