@@ -111,8 +111,8 @@ static int step_ns_limits(const struct setup *s, struct ak_err *err)
 {
 	/* the first is what matters: without nested user namespaces no command ever has the capability the others take */
 	static const char *const names[] = {
-		"max_user_namespaces", "max_mnt_namespaces", "max_pid_namespaces",    "max_net_namespaces",
-		"max_ipc_namespaces",  "max_uts_namespaces", "max_cgroup_namespaces", "max_time_namespaces",
+		"max_user_namespaces", "max_pid_namespaces",	"max_net_namespaces",  "max_ipc_namespaces",
+		"max_uts_namespaces",  "max_cgroup_namespaces", "max_time_namespaces",
 	};
 	AK_AUTO_FD dir = open("/proc/sys/user", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
@@ -152,9 +152,13 @@ static int step_network(const struct setup *s, struct ak_err *err)
 
 static int step_mounts(const struct setup *s, struct ak_err *err)
 {
+	/* every detached mount counts as a namespace (Linux 6.x), so this one limit has to wait for the last of them */
+	AK_AUTO_FD limit = open("/proc/sys/user/max_mnt_namespaces", O_WRONLY | O_CLOEXEC);
 	struct mnt_ctx c;
 	int r;
 
+	if (limit < 0)
+		return ak_err_sys(err, errno, "open user.max_mnt_namespaces of the sandbox");
 	(void)umask(0);
 	r = mount_begin(&c, s->plan, s->weaken, err);
 	if (r == 0)
@@ -162,6 +166,8 @@ static int step_mounts(const struct setup *s, struct ak_err *err)
 	if (r == 0)
 		r = mount_finish(&c, err);
 	(void)umask(022);
+	if (r == 0 && !AK_WEAK(s->weaken, AK_WEAK_NSLIMIT) && write(limit, "0", 1) < 0)
+		return ak_err_sys(err, errno, "write user.max_mnt_namespaces of the sandbox");
 	return r;
 }
 
