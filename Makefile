@@ -100,6 +100,15 @@ $(B)/seccomp/compile: $(wildcard seccomp/compile*.c seccomp/*.h)
 $(B)/seccomp/filters_gen.c: $(B)/seccomp/compile $(wildcard seccomp/profiles/*.json)
 	$(Q)echo '  GEN   $@'; $(B)/seccomp/compile $(ARCH) seccomp/profiles $@
 
+# the other architecture's filters: linked by their test only
+OTHER_ARCH := $(if $(filter aarch64,$(ARCH)),x86_64,aarch64)
+$(B)/seccomp/filters_other.c: $(B)/seccomp/compile $(wildcard seccomp/profiles/*.json)
+	$(Q)echo '  GEN   $@'; $(B)/seccomp/compile $(OTHER_ARCH) seccomp/profiles $@ seccomp_other
+$(B)/seccomp/filters_other.o: $(B)/seccomp/filters_other.c
+	$(Q)echo '  CC    $<'; $(CC) $(ALL_CFLAGS) -c -o $@ $<
+$(B)/unit/test_seccomp: $(B)/seccomp/filters_other.o
+$(B)/unit/test_seccomp: TEST_LIBS += $(B)/seccomp/filters_other.o
+
 # --- tests -----------------------------------------------------------------------------------------------------------
 TEST_CFLAGS = $(shell $(PKG_CONFIG) --cflags check)
 TEST_LIBS = $(shell $(PKG_CONFIG) --libs check)

@@ -175,7 +175,7 @@ static int read_rule(struct reader *r, const cJSON *rule)
 {
 	static const char *const keys[] = {"comment", "names", "action", "errnoRet", "args"};
 	const cJSON *names = cJSON_GetObjectItemCaseSensitive(rule, "names"), *name;
-	struct scmp_arg_cmp args[COMPILE_ARGS_MAX];
+	struct scmp_arg_cmp args[COMPILE_ARGS_MAX] = {0};
 	uint32_t action = 0, err = EPERM;
 	unsigned int argc = 0;
 	int rc = check_keys(r, rule, keys, COUNT(keys));
