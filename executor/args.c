@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Command line of `ak exec`: walks the words; what an option means is in args_*.c. Process: executor. Privilege: none. */
+/* Walks the words of `ak exec`; what an option means is in args_*.c. Process: executor. Privilege: none. */
 #include "executor/args.h"
 
 #include <errno.h>
@@ -73,7 +73,7 @@ static int short_options(struct args *a, const char *word)
 {
 	for (const char *p = word + 1; *p; p++) {
 		const struct arg_def *d = arg_by_letter(*p);
-		char typed[3] = { '-', *p, '\0' };
+		char typed[3] = {'-', *p, '\0'};
 
 		if (!d)
 			return unknown_option(a, typed, 2);
@@ -94,8 +94,8 @@ static int short_options(struct args *a, const char *word)
 }
 
 /*
- * Options up to the command. After an error the walk goes on with a->err NULL, so that --json and --report are known
- * wherever they stand.
+ * Options up to the command. After an error the walk goes on with a->err NULL, so that --json and --report
+ * are known wherever they stand.
  */
 static int walk(struct args *a)
 {
@@ -143,9 +143,10 @@ static int take_command(struct args *a)
 	int left = a->argc - a->pos;
 
 	if (a->shell_text && left > 0)
-		return ak_err_set(a->err, EINVAL, "-c TEXT and a command (%.60s) exclude each other", a->argv[a->pos]);
+		return ak_err_set(a->err, EINVAL, "-c TEXT and a command (%.60s) exclude each other",
+				  a->argv[a->pos]);
 	if (a->shell_text)
-		return set_argv(a, (const char *[]){ "sh", "-c", a->shell_text }, 3);
+		return set_argv(a, (const char *[]){"sh", "-c", a->shell_text}, 3);
 	if (left == 0) {
 		(void)ak_err_set(a->err, EINVAL, "no command given");
 		ak_err_hint(a->err, "usage: ak exec [OPTIONS] [--] COMMAND [ARG...]");
@@ -156,14 +157,14 @@ static int take_command(struct args *a)
 
 int args_parse_exec(int argc, char *const argv[], struct exec_opts *ret, struct ak_err *err)
 {
-	struct args a = { .o = ret, .err = err, .argv = argv, .argc = argc };
+	struct args a = {.o = ret, .err = err, .argv = argv, .argc = argc};
 
 	*ret = (struct exec_opts){
 		.write = WRITE_DIRECT,
 		.net = NET_NONE,
-		.memory_bytes = { .value = DEFAULT_MEMORY_BYTES },
-		.cpu_milli = { .value = DEFAULT_CPU_MILLI },
-		.pids = { .value = DEFAULT_PIDS },
+		.memory_bytes = {.value = DEFAULT_MEMORY_BYTES},
+		.cpu_milli = {.value = DEFAULT_CPU_MILLI},
+		.pids = {.value = DEFAULT_PIDS},
 		.kill_after_ms = DEFAULT_KILL_AFTER_MS,
 		.max_output_bytes = UINT64_MAX,
 		.seccomp = "default",
@@ -204,5 +205,5 @@ void exec_opts_release(struct exec_opts *o)
 		free(o->env[i].value);
 	}
 	free(o->env);
-	*o = (struct exec_opts){ 0 };
+	*o = (struct exec_opts){0};
 }

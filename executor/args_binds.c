@@ -15,7 +15,8 @@
 #define Q "\"%.80s\""
 
 /* Appends @row with copies of @src and @dst (their lengths given; NULL stays NULL) */
-static int add_bind(struct args *a, struct bind_opt row, const char *src, size_t nsrc, const char *dst, size_t ndst)
+static int add_bind(struct args *a, struct bind_opt row, const char *src, size_t nsrc, const char *dst,
+		    size_t ndst)
 {
 	struct exec_opts *o = a->o;
 	struct bind_opt *binds = reallocarray(o->binds, o->nbinds + 1, sizeof(*binds));
@@ -34,7 +35,8 @@ static int add_bind(struct args *a, struct bind_opt row, const char *src, size_t
 	return 0;
 }
 
-/* Length of SRC: up to the first ':' before a '/'; all of it when there is none. File names may hold colons. */
+/* Length of SRC: up to the first ':' before a '/'; all of it when there is none. File names may hold colons.
+ */
 static size_t src_len(const char *value)
 {
 	const char *split = strstr(value, ":/");
@@ -42,15 +44,16 @@ static size_t src_len(const char *value)
 	return split ? (size_t)(split - value) : strlen(value);
 }
 
-static int add_src_dst(struct args *a, const struct arg_def *d, const char *value, size_t len, enum bind_kind kind,
-		       bool optional)
+static int add_src_dst(struct args *a, const struct arg_def *d, const char *value, size_t len,
+		       enum bind_kind kind, bool optional)
 {
 	size_t n = src_len(value);
 
 	if (n == 0)
-		return ak_err_set(a->err, EINVAL, "%s: " Q " has no source (use SRC or SRC:DST)", d->name, value);
+		return ak_err_set(a->err, EINVAL, "%s: " Q " has no source (use SRC or SRC:DST)", d->name,
+				  value);
 
-	struct bind_opt row = { .kind = kind, .optional = optional, .opt = d->name };
+	struct bind_opt row = {.kind = kind, .optional = optional, .opt = d->name};
 
 	if (n >= len)
 		return add_bind(a, row, value, len, NULL, 0);
@@ -91,29 +94,32 @@ int arg_volume(struct args *a, const struct arg_def *d, const char *value)
 	size_t len = strlen(value);
 
 	if (n == 0 || n == len)
-		return ak_err_set(a->err, EINVAL, "%s: " Q " is not SRC:DST[:ro|:rw] with an absolute DST", d->name, value);
+		return ak_err_set(a->err, EINVAL, "%s: " Q " is not SRC:DST[:ro|:rw] with an absolute DST",
+				  d->name, value);
 
 	const char *mode = last_part(value + n + 1);
 
 	if (!mode)
 		return add_src_dst(a, d, value, len, BIND_RW, false);
 	if (strcmp(mode, ":ro") != 0 && strcmp(mode, ":rw") != 0)
-		return ak_err_set(a->err, EINVAL, "%s: " Q ": the third part is neither ro nor rw", d->name, value);
+		return ak_err_set(a->err, EINVAL, "%s: " Q ": the third part is neither ro nor rw", d->name,
+				  value);
 	return add_src_dst(a, d, value, (size_t)(mode - value), mode[2] == 'o' ? BIND_RO : BIND_RW, false);
 }
 
 int arg_tmpfs(struct args *a, const struct arg_def *d, const char *value)
 {
-	struct bind_opt row = { .kind = BIND_TMPFS, .opt = d->name };
+	struct bind_opt row = {.kind = BIND_TMPFS, .opt = d->name};
 	const char *size = last_part(value);
 	size_t len = size ? (size_t)(size - value) : strlen(value);
 
 	if (len == 0)
-		return ak_err_set(a->err, EINVAL, "%s: " Q " has no path (use DST or DST:SIZE)", d->name, value);
+		return ak_err_set(a->err, EINVAL, "%s: " Q " has no path (use DST or DST:SIZE)", d->name,
+				  value);
 	if (size && (ak_parse_size(size + 1, &row.size_bytes) < 0 || row.size_bytes == 0))
 		return ak_err_set(a->err, EINVAL,
-				  "%s: " Q ": " Q " is not a size above 0 (use bytes or k, m, g, as in 512m)", d->name,
-				  value, size + 1);
+				  "%s: " Q ": " Q " is not a size above 0 (use bytes or k, m, g, as in 512m)",
+				  d->name, value, size + 1);
 	return add_bind(a, row, NULL, 0, value, len);
 }
 
@@ -121,7 +127,8 @@ int arg_hide(struct args *a, const struct arg_def *d, const char *value)
 {
 	if (value[0] == '\0')
 		return ak_err_set(a->err, EINVAL, "%s: the value is empty", d->name);
-	return add_bind(a, (struct bind_opt){ .kind = BIND_HIDE, .opt = d->name }, NULL, 0, value, strlen(value));
+	return add_bind(a, (struct bind_opt){.kind = BIND_HIDE, .opt = d->name}, NULL, 0, value,
+			strlen(value));
 }
 
 int arg_dev(struct args *a, const struct arg_def *d, const char *value)
@@ -131,10 +138,11 @@ int arg_dev(struct args *a, const struct arg_def *d, const char *value)
 	int rc;
 
 	if (ok)
-		rc = add_bind(a, (struct bind_opt){ .kind = BIND_DEV, .opt = d->name }, path, strlen(path), path,
-			      strlen(path));
+		rc = add_bind(a, (struct bind_opt){.kind = BIND_DEV, .opt = d->name}, path, strlen(path),
+			      path, strlen(path));
 	else
-		rc = ak_err_set(a->err, EINVAL, "%s: " Q " is not the path of a device below /dev", d->name, value);
+		rc = ak_err_set(a->err, EINVAL, "%s: " Q " is not the path of a device below /dev", d->name,
+				value);
 	free(path);
 	return rc;
 }

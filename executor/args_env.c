@@ -12,13 +12,15 @@
 #include "executor/shared/ak_init_proto.h"
 #include "executor/shared/ak_parse.h"
 
-/* execve(2): a string of the environment with its NUL is at most MAX_ARG_STRLEN, 32 pages (linux/binfmts.h) */
+/* execve(2): a string of the environment with its NUL is at most MAX_ARG_STRLEN, 32 pages (linux/binfmts.h)
+ */
 #define ENV_STRING_MAX (131072u - 1)
 #define ENV_FILE_MAX AK_INIT_CONFIG_MAX /* more could not be handed to the command anyway */
 
 /* Keys of ak's own providers; they are for the agent and never for what it runs */
 static const char *const key_variables[] = {
-	"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "DEEPSEEK_API_KEY", "GEMINI_API_KEY", "OLLAMA_API_KEY",
+	"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY",
+	"DEEPSEEK_API_KEY",  "GEMINI_API_KEY", "OLLAMA_API_KEY",
 };
 
 static bool is_key_variable(const char *name, size_t len)
@@ -41,7 +43,7 @@ static int append(struct args *a, const char *text, size_t name_len, size_t len)
 		return ak_err_sys(a->err, ENOMEM, "read the environment");
 	o->env = env;
 
-	struct env_opt row = { .name = arg_copy(a, text, name_len) };
+	struct env_opt row = {.name = arg_copy(a, text, name_len)};
 
 	if (name_len < len)
 		row.value = arg_copy(a, text + name_len + 1, len - name_len - 1);
@@ -55,8 +57,8 @@ static int append(struct args *a, const char *text, size_t name_len, size_t len)
 }
 
 /*
- * Adds "K=V" or "K". Values never appear in messages, and text that is no name only when @show says so: a line of a file
- * may be a stray secret.
+ * Adds "K=V" or "K". Values never appear in messages, and text that is no name only when @show says so: a
+ * line of a file may be a stray secret.
  */
 static int add_variable(struct args *a, const char *text, size_t len, bool show)
 {
@@ -65,20 +67,24 @@ static int add_variable(struct args *a, const char *text, size_t len, bool show)
 	int shown = name_len < 60 ? (int)name_len : 60;
 
 	if (!ak_env_name_ok(text, name_len)) {
-		(void)ak_err_set(a->err, EINVAL, show ? "\"%.*s\" is not a variable's name" : "no variable's name", shown,
+		(void)ak_err_set(a->err, EINVAL,
+				 show ? "\"%.*s\" is not a variable's name" : "no variable's name", shown,
 				 text);
-		ak_err_hint(a->err, "use K=V or K; K is letters, digits and _, and does not start with a digit");
+		ak_err_hint(a->err,
+			    "use K=V or K; K is letters, digits and _, and does not start with a digit");
 		return -EINVAL;
 	}
 	if (is_key_variable(text, name_len)) {
-		(void)ak_err_set(a->err, EINVAL, "%.*s is one of ak's own variables and never passed to a command", shown,
+		(void)ak_err_set(a->err, EINVAL,
+				 "%.*s is one of ak's own variables and never passed to a command", shown,
 				 text);
 		ak_err_hint(a->err, "use another name if the command must have the value");
 		return -EINVAL;
 	}
 	if (len > ENV_STRING_MAX)
-		return ak_err_set(a->err, EINVAL, "%.*s=... is %zu bytes; the kernel takes at most %u in one variable",
-				  shown, text, len, ENV_STRING_MAX);
+		return ak_err_set(a->err, EINVAL,
+				  "%.*s=... is %zu bytes; the kernel takes at most %u in one variable", shown,
+				  text, len, ENV_STRING_MAX);
 	if (a->o->nenv >= AK_INIT_STRINGS_MAX / 2)
 		return ak_err_set(a->err, EINVAL, "more than %u variables", AK_INIT_STRINGS_MAX / 2);
 	return append(a, text, name_len, len);
@@ -118,7 +124,8 @@ int args_env_text(struct args *a, const char *text, size_t len, unsigned *ret_li
 	while (rc == 0 && ak_lines_next(&lines, &line, &n))
 		rc = add_line(a, line, n);
 	if (lines.error == -EMSGSIZE)
-		rc = ak_err_set(a->err, EINVAL, "the line is over %u bytes, which the kernel does not take", ENV_STRING_MAX);
+		rc = ak_err_set(a->err, EINVAL, "the line is over %u bytes, which the kernel does not take",
+				ENV_STRING_MAX);
 	else if (lines.error)
 		rc = ak_err_set(a->err, EINVAL, "the line holds a NUL byte");
 	*ret_line = lines.line_no;

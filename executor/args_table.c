@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options of `ak exec`: one table that parses and that prints the help. Process: executor. Privilege: none. */
+/* The options of `ak exec`: one table that parses and that prints the help. Process: executor. Privilege:
+ * none. */
 #include "executor/args.h"
 
 #include <stdint.h>
@@ -102,7 +103,7 @@
 #define AS_HELP(name, letter, has_value, field, set, help) help
 /* clang-format on */
 
-static const struct arg_def table[] = { EXEC_OPTIONS(AS_ROW) };
+static const struct arg_def table[] = {EXEC_OPTIONS(AS_ROW)};
 
 #define NROWS (sizeof(table) / sizeof(table[0]))
 
@@ -110,11 +111,13 @@ const char *args_exec_help(void)
 {
 	return "usage: ak exec [OPTIONS] [--] COMMAND [ARG...]\n"
 	       "       ak exec [OPTIONS] -c TEXT\n"
-	       "Run one command in a sandbox.\n\n" EXEC_OPTIONS(AS_HELP)
-	       "\n"
-	       "SIZE: bytes, or with k, m, g (1024-based). DUR: seconds, or 500ms, 30s, 5m, 1h.\n"
-	       "Exit code: the command's own; 124 timed out; 125 ak failed or refused; 126 not executable;\n"
-	       "127 not found; 128+N killed by signal N.\n";
+	       "Run one command in a sandbox.\n\n" EXEC_OPTIONS(
+		       AS_HELP) "\n"
+				"SIZE: bytes, or with k, m, g (1024-based). DUR: seconds, or 500ms, 30s, 5m, "
+				"1h.\n"
+				"Exit code: the command's own; 124 timed out; 125 ak failed or refused; 126 "
+				"not executable;\n"
+				"127 not found; 128+N killed by signal N.\n";
 }
 
 const struct arg_def *arg_by_name(const char *name, size_t len)

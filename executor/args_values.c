@@ -105,8 +105,8 @@ int arg_allow_protected(struct args *a, const struct arg_def *d, const char *val
 }
 
 /*
- * Index of @value in @names, a NULL-terminated list. @later: a value that the option will know one day ("cow"), or the
- * head of one ("allow="); NULL-terminated too.
+ * Index of @value in @names, a NULL-terminated list. @later: a value that the option will know one day
+ * ("cow"), or the head of one ("allow="); NULL-terminated too.
  */
 static int pick(struct args *a, const struct arg_def *d, const char *value, const char *const names[],
 		const char *const later[])
@@ -119,8 +119,9 @@ static int pick(struct args *a, const struct arg_def *d, const char *value, cons
 		size_t n = strlen(later[i]);
 
 		if (strncmp(value, later[i], n) == 0 && (later[i][n - 1] == '=' || value[n] == '\0'))
-			return ak_err_set(a->err, EINVAL, "%s: " Q " is not available in this version (use %s%s%s)",
-					  d->name, value, names[0], names[1] ? " or " : "", names[1] ? names[1] : "");
+			return ak_err_set(a->err, EINVAL,
+					  "%s: " Q " is not available in this version (use %s%s%s)", d->name,
+					  value, names[0], names[1] ? " or " : "", names[1] ? names[1] : "");
 	}
 	return ak_err_set(a->err, EINVAL, "%s: " Q " is not known (use %s%s%s)", d->name, value, names[0],
 			  names[1] ? " or " : "", names[1] ? names[1] : "");
@@ -128,8 +129,8 @@ static int pick(struct args *a, const struct arg_def *d, const char *value, cons
 
 int arg_write(struct args *a, const struct arg_def *d, const char *value)
 {
-	int i = pick(a, d, value, (const char *const[]){ "direct", "none", NULL },
-		     (const char *const[]){ "cow", NULL });
+	int i = pick(a, d, value, (const char *const[]){"direct", "none", NULL},
+		     (const char *const[]){"cow", NULL});
 
 	if (i >= 0)
 		a->o->write = i == 0 ? WRITE_DIRECT : WRITE_NONE;
@@ -138,8 +139,8 @@ int arg_write(struct args *a, const struct arg_def *d, const char *value)
 
 int arg_net(struct args *a, const struct arg_def *d, const char *value)
 {
-	int i = pick(a, d, value, (const char *const[]){ "none", "host", NULL },
-		     (const char *const[]){ "allow=", "nat", NULL });
+	int i = pick(a, d, value, (const char *const[]){"none", "host", NULL},
+		     (const char *const[]){"allow=", "nat", NULL});
 
 	if (i >= 0)
 		a->o->net = i == 0 ? NET_NONE : NET_HOST;
@@ -148,7 +149,7 @@ int arg_net(struct args *a, const struct arg_def *d, const char *value)
 
 int arg_rootfs_write(struct args *a, const struct arg_def *d, const char *value)
 {
-	int i = pick(a, d, value, (const char *const[]){ "none", "tmp", NULL }, (const char *const[]){ NULL });
+	int i = pick(a, d, value, (const char *const[]){"none", "tmp", NULL}, (const char *const[]){NULL});
 
 	if (i >= 0)
 		a->o->rootfs_write = i == 0 ? ROOTFS_WRITE_NONE : ROOTFS_WRITE_TMP;
@@ -157,7 +158,7 @@ int arg_rootfs_write(struct args *a, const struct arg_def *d, const char *value)
 
 int arg_identity(struct args *a, const struct arg_def *d, const char *value)
 {
-	int i = pick(a, d, value, (const char *const[]){ "auto", "root", NULL }, (const char *const[]){ NULL });
+	int i = pick(a, d, value, (const char *const[]){"auto", "root", NULL}, (const char *const[]){NULL});
 
 	if (i >= 0)
 		a->o->identity = i == 0 ? IDENTITY_AUTO : IDENTITY_ROOT;
@@ -167,8 +168,8 @@ int arg_identity(struct args *a, const struct arg_def *d, const char *value)
 /* There is one kind so far, so nothing is to be remembered */
 int arg_isolation(struct args *a, const struct arg_def *d, const char *value)
 {
-	return pick(a, d, value, (const char *const[]){ "namespaces", NULL },
-		    (const char *const[]){ "landlock", NULL });
+	return pick(a, d, value, (const char *const[]){"namespaces", NULL},
+		    (const char *const[]){"landlock", NULL});
 }
 
 int arg_seccomp(struct args *a, const struct arg_def *d, const char *value)
@@ -178,9 +179,11 @@ int arg_seccomp(struct args *a, const struct arg_def *d, const char *value)
 	else if (strcmp(value, "strict") == 0)
 		a->o->seccomp = "strict";
 	else
-		return ak_err_set(a->err, EINVAL,
-				  "%s: " Q " is neither default nor strict; profile files are not available in this version",
-				  d->name, value);
+		return ak_err_set(
+			a->err, EINVAL,
+			"%s: " Q
+			" is neither default nor strict; profile files are not available in this version",
+			d->name, value);
 	return 0;
 }
 
@@ -195,7 +198,8 @@ static int refuse_zero(struct args *a, const struct arg_def *d, const char *inst
 static const char use_max[] = "`max` lifts the limit";
 static const char leave_out[] = "leave the option out for no limit";
 
-static int parse_size(struct args *a, const struct arg_def *d, const char *value, const char *for_zero, uint64_t *ret)
+static int parse_size(struct args *a, const struct arg_def *d, const char *value, const char *for_zero,
+		      uint64_t *ret)
 {
 	uint64_t v;
 	int rc = ak_parse_size(value, &v);
@@ -203,7 +207,8 @@ static int parse_size(struct args *a, const struct arg_def *d, const char *value
 	if (rc == -ERANGE)
 		return ak_err_set(a->err, EINVAL, "%s: " Q " is too large", d->name, value);
 	if (rc < 0)
-		return ak_err_set(a->err, EINVAL, "%s: " Q " is not a size (use bytes or k, m, g, as in 512m)", d->name,
+		return ak_err_set(a->err, EINVAL,
+				  "%s: " Q " is not a size (use bytes or k, m, g, as in 512m)", d->name,
 				  value);
 	if (v == 0)
 		return refuse_zero(a, d, for_zero);
@@ -217,8 +222,8 @@ static int parse_count(struct args *a, const struct arg_def *d, const char *valu
 	uint64_t v;
 
 	if (ak_parse_u64(value, 0, max, &v) < 0 || (v < min && v != 0) || (v == 0 && !for_zero))
-		return ak_err_set(a->err, EINVAL, "%s: " Q " is not a whole number from %llu to %llu", d->name, value,
-				  (unsigned long long)min, (unsigned long long)max);
+		return ak_err_set(a->err, EINVAL, "%s: " Q " is not a whole number from %llu to %llu",
+				  d->name, value, (unsigned long long)min, (unsigned long long)max);
 	if (v == 0)
 		return refuse_zero(a, d, for_zero);
 	*ret = v;
@@ -230,10 +235,12 @@ static int parse_duration(struct args *a, const struct arg_def *d, const char *v
 	int rc = ak_parse_duration(value, ret_ms);
 
 	if (rc == -ERANGE)
-		return ak_err_set(a->err, EINVAL, "%s: " Q " is too long (at most ten years)", d->name, value);
+		return ak_err_set(a->err, EINVAL, "%s: " Q " is too long (at most ten years)", d->name,
+				  value);
 	if (rc < 0)
 		return ak_err_set(a->err, EINVAL,
-				  "%s: " Q " is not a duration (use seconds or ms, s, m, h, as in 1.5, 500ms, 5m)",
+				  "%s: " Q
+				  " is not a duration (use seconds or ms, s, m, h, as in 1.5, 500ms, 5m)",
 				  d->name, value);
 	return 0;
 }
@@ -242,13 +249,13 @@ static bool lifted(struct limit_opt *limit, const char *value)
 {
 	if (strcmp(value, "max") != 0)
 		return false;
-	*limit = (struct limit_opt){ .given = true, .max = true };
+	*limit = (struct limit_opt){.given = true, .max = true};
 	return true;
 }
 
 int arg_memory(struct args *a, const struct arg_def *d, const char *value)
 {
-	struct limit_opt limit = { .given = true };
+	struct limit_opt limit = {.given = true};
 
 	if (lifted(&a->o->memory_bytes, value))
 		return 0;
@@ -262,7 +269,7 @@ int arg_memory(struct args *a, const struct arg_def *d, const char *value)
 
 int arg_pids(struct args *a, const struct arg_def *d, const char *value)
 {
-	struct limit_opt limit = { .given = true };
+	struct limit_opt limit = {.given = true};
 
 	if (lifted(&a->o->pids, value))
 		return 0;
@@ -276,7 +283,7 @@ int arg_pids(struct args *a, const struct arg_def *d, const char *value)
 
 int arg_cpus(struct args *a, const struct arg_def *d, const char *value)
 {
-	struct limit_opt limit = { .given = true };
+	struct limit_opt limit = {.given = true};
 
 	if (lifted(&a->o->cpu_milli, value))
 		return 0;
@@ -288,8 +295,9 @@ int arg_cpus(struct args *a, const struct arg_def *d, const char *value)
 				  CPU_MILLI_MAX / 1000);
 	if (rc < 0)
 		return ak_err_set(a->err, EINVAL,
-				  "%s: " Q " is not a number of processors (use one such as 2 or 0.5, or max)", d->name,
-				  value);
+				  "%s: " Q
+				  " is not a number of processors (use one such as 2 or 0.5, or max)",
+				  d->name, value);
 	if (limit.value == 0)
 		return refuse_zero(a, d, use_max);
 	a->o->cpu_milli = limit;
@@ -340,9 +348,10 @@ int arg_user(struct args *a, const struct arg_def *d, const char *value)
 
 	if (n < sizeof(uid_text))
 		memcpy(uid_text, value, n);
-	if (ak_parse_u64(uid_text, 0, ID_MAX, &uid) < 0 || (colon && ak_parse_u64(colon + 1, 0, ID_MAX, &gid) < 0))
-		return ak_err_set(a->err, EINVAL, "%s: " Q " is not UID[:GID] (numbers from 0 to %u)", d->name, value,
-				  ID_MAX);
+	if (ak_parse_u64(uid_text, 0, ID_MAX, &uid) < 0 ||
+	    (colon && ak_parse_u64(colon + 1, 0, ID_MAX, &gid) < 0))
+		return ak_err_set(a->err, EINVAL, "%s: " Q " is not UID[:GID] (numbers from 0 to %u)",
+				  d->name, value, ID_MAX);
 	a->o->user_given = true;
 	a->o->uid = (uint32_t)uid;
 	a->o->gid_given = colon != NULL;

@@ -29,7 +29,10 @@ struct capture_buf {
  */
 void capture_init(struct capture_buf *c, uint64_t max);
 
-/** capture_add() - the next bytes of the stream. When memory runs out less is kept and more is counted as dropped. */
+/**
+ * capture_add() - the next bytes of the stream. When memory runs out less is kept and more is counted as
+ * dropped.
+ */
 void capture_add(struct capture_buf *c, const uint8_t *p, size_t n);
 
 /**

@@ -144,6 +144,8 @@ static int make_plan(struct exec_run *r, char *const env[], struct ak_err *err)
 	if (e < 0)
 		return e;
 	r->have_plan = true;
+	if (r->opts.workspace_given && !r->opts.explain)
+		hostinfo_make_own(&r->host);
 	return plan_build(&r->opts, &r->host, &r->plan, err);
 }
 

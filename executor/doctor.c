@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "executor/doctor_int.h"
+#include "executor/hostinfo.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_fd.h"
 
@@ -44,24 +45,40 @@ static enum doctor_mode parse(int argc, char *const argv[])
 	return mode;
 }
 
+/* The caller as `ak exec` sees it: root of a user namespace without host root is an ordinary user. */
+static int caller(struct doctor_ctx *ctx)
+{
+	struct hostinfo h;
+
+	if (hostinfo_get(environ, &h, NULL) < 0)
+		return -1;
+	ctx->uid = h.uid;
+	ctx->gid = h.gid;
+	ctx->root = h.root;
+	hostinfo_release(&h);
+	doctor_facts_read(&ctx->facts);
+	ctx->facts.root = ctx->root;
+	return 0;
+}
+
 static int run(enum doctor_mode mode)
 {
-	struct doctor_ctx ctx = {.uid = geteuid(), .gid = getegid(), .root = geteuid() == 0};
+	struct doctor_ctx ctx = {0};
 	struct ak_buf out = {0};
 	size_t n;
 	const struct doctor_check *checks = doctor_checks(&n);
 	struct doctor_row *rows = calloc(n, sizeof(*rows));
 	int rc;
 
-	if (!rows) {
+	if (!rows || caller(&ctx) < 0) {
 		fprintf(stderr, "ak: doctor: out of memory\n");
+		free(rows);
 		return 1;
 	}
 	if (ctx.root) {
 		ctx.range_uid = doctor_range("/etc/subuid");
 		ctx.range_gid = doctor_range("/etc/subgid");
 	}
-	doctor_facts_read(&ctx.facts);
 	for (size_t i = 0; i < n; i++)
 		doctor_run_check(&checks[i], &ctx, &rows[i]);
 	if (mode == MODE_JSON)

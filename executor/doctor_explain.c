@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "executor/shared/ak_parse.h"
 
@@ -88,7 +87,7 @@ void doctor_facts_read(struct doctor_facts *f)
 {
 	char name[64];
 
-	*f = (struct doctor_facts){.root = geteuid() == 0};
+	*f = (struct doctor_facts){0};
 	for (size_t i = 0; i < DOCTOR_NS_COUNT; i++) {
 		snprintf(name, sizeof(name), "user/%s", doctor_ns_table[i].max_sysctl);
 		f->ns_max[i] = sysctl_read(name);

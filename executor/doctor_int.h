@@ -30,7 +30,7 @@ struct doctor_facts {
 	long memfd_noexec;	      /* vm.memfd_noexec */
 	long seccomp_mode;	      /* of this process: 2 means a filter is already loaded */
 	bool chrooted;		      /* no mount point is at the root folder */
-	bool root;		      /* effective uid 0 */
+	bool root;		      /* host root runs ak */
 };
 
 enum doctor_result { DOCTOR_OK, DOCTOR_FAIL, DOCTOR_WARN, DOCTOR_INFO, DOCTOR_SKIP };
@@ -107,7 +107,8 @@ int trial_err(struct trial *t, const struct ak_err *err);
 
 /* --- doctor_explain.c --- */
 
-/** doctor_facts_read() - read the sysctls and process facts; never fails, absent ones are -1 */
+/** doctor_facts_read() - read the sysctls and process facts; never fails, absent ones are -1; @f->root is the
+ * caller's to set */
 void doctor_facts_read(struct doctor_facts *f);
 
 /**

@@ -8,24 +8,30 @@
 #include "executor/shared/ak_buf.h"
 
 static const char *const kind_names[] = {
-	[PM_DIR] = "dir", [PM_SYMLINK] = "link", [PM_FILE] = "file", [PM_BIND] = "bind", [PM_TMPFS] = "tmpfs",
-	[PM_PROC] = "proc", [PM_DEV] = "dev", [PM_DEVNODE] = "device", [PM_HIDE] = "hide",
+	[PM_DIR] = "dir",   [PM_SYMLINK] = "link",   [PM_FILE] = "file",
+	[PM_BIND] = "bind", [PM_TMPFS] = "tmpfs",    [PM_PROC] = "proc",
+	[PM_DEV] = "dev",   [PM_DEVNODE] = "device", [PM_HIDE] = "hide",
 };
 
 static const struct {
 	uint32_t resource;
 	const char *name;
 } rlimit_names[] = {
-	{ RLIMIT_CORE, "core" }, { RLIMIT_CPU, "cpu-seconds" }, { RLIMIT_FSIZE, "file-size" }, { RLIMIT_MEMLOCK, "memlock" },
-	{ RLIMIT_MSGQUEUE, "msgqueue" }, { RLIMIT_NICE, "nice" }, { RLIMIT_NOFILE, "open-files" },
-	{ RLIMIT_NPROC, "processes" }, { RLIMIT_RTPRIO, "rtprio" }, { RLIMIT_SIGPENDING, "sigpending" }, { RLIMIT_STACK, "stack" },
+	{RLIMIT_CORE, "core"},	       {RLIMIT_CPU, "cpu-seconds"},
+	{RLIMIT_FSIZE, "file-size"},   {RLIMIT_MEMLOCK, "memlock"},
+	{RLIMIT_MSGQUEUE, "msgqueue"}, {RLIMIT_NICE, "nice"},
+	{RLIMIT_NOFILE, "open-files"}, {RLIMIT_NPROC, "processes"},
+	{RLIMIT_RTPRIO, "rtprio"},     {RLIMIT_SIGPENDING, "sigpending"},
+	{RLIMIT_STACK, "stack"},
 };
 
-static const char *const identity_names[] = { [PLAN_ID_SAME] = "same-uid", [PLAN_ID_RANGE] = "range", [PLAN_ID_ROOT] = "root" };
-static const char *const access_names[] = { [INIT_PATH_RX] = "read+execute", [INIT_PATH_RW] = "read+write",
-					    [INIT_PATH_DEV] = "use-existing" };
+static const char *const identity_names[] = {
+	[PLAN_ID_SAME] = "same-uid", [PLAN_ID_RANGE] = "range", [PLAN_ID_ROOT] = "root"};
+static const char *const access_names[] = {
+	[INIT_PATH_RX] = "read+execute", [INIT_PATH_RW] = "read+write", [INIT_PATH_DEV] = "use-existing"};
 
-/* One fact is one line, so control bytes of names and values are shown as escapes, and so is the backslash that starts one */
+/* One fact is one line, so control bytes of names and values are shown as escapes, and so is the backslash
+ * that starts one */
 static void add_text(struct ak_buf *out, const char *s)
 {
 	for (; *s; s++) {
@@ -68,7 +74,8 @@ static void explain_identity(const struct plan *p, struct ak_buf *out)
 static void explain_namespaces(const struct plan *p, struct ak_buf *out)
 {
 	ak_buf_str(out, "namespaces\n");
-	add_fact(out, "new", p->net == NET_HOST ? "user mount pid ipc uts cgroup" : "user mount pid net ipc uts cgroup");
+	add_fact(out, "new",
+		 p->net == NET_HOST ? "user mount pid ipc uts cgroup" : "user mount pid net ipc uts cgroup");
 	add_fact(out, "network", p->net == NET_HOST ? "host" : "none (loopback only)");
 }
 
@@ -78,8 +85,8 @@ static void explain_flags(const struct plan_mount *m, struct ak_buf *out)
 		uint32_t flag;
 		const char *name;
 	} names[] = {
-		{ PMF_OPTIONAL, "if-present" }, { PMF_NOEXEC, "noexec" }, { PMF_WORKSPACE, "workspace" },
-		{ PMF_PROTECT, "protected" }, { PMF_IDMAP, "owner-mapped" },
+		{PMF_OPTIONAL, "if-present"}, {PMF_NOEXEC, "noexec"},	   {PMF_WORKSPACE, "workspace"},
+		{PMF_PROTECT, "protected"},   {PMF_IDMAP, "owner-mapped"},
 	};
 
 	if (m->kind == PM_BIND || m->kind == PM_TMPFS)
@@ -96,7 +103,8 @@ static void explain_mount(const struct plan_mount *m, struct ak_buf *out)
 {
 	ak_buf_printf(out, "  %-6s ", kind_names[m->kind]);
 	add_text(out, m->dst);
-	if (m->kind == PM_SYMLINK || ((m->kind == PM_BIND || m->kind == PM_DEVNODE) && strcmp(m->src, m->dst) != 0)) {
+	if (m->kind == PM_SYMLINK ||
+	    ((m->kind == PM_BIND || m->kind == PM_DEVNODE) && strcmp(m->src, m->dst) != 0)) {
 		ak_buf_str(out, m->kind == PM_SYMLINK ? " -> " : " from ");
 		add_text(out, m->src);
 	}
@@ -115,8 +123,10 @@ static void explain_mount(const struct plan_mount *m, struct ak_buf *out)
 static void explain_mounts(const struct plan *p, struct ak_buf *out)
 {
 	ak_buf_str(out, "mounts\n");
-	ak_buf_printf(out, "  root   %s", p->root == PLAN_ROOT_OVERLAY ? "overlay over " : p->rootfs ? "entries of " :
-		      "the host's system folders");
+	ak_buf_printf(out, "  root   %s",
+		      p->root == PLAN_ROOT_OVERLAY ? "overlay over "
+		      : p->rootfs		   ? "entries of "
+						   : "the host's system folders");
 	if (p->rootfs)
 		add_text(out, p->rootfs);
 	if (p->root == PLAN_ROOT_OVERLAY)
@@ -132,7 +142,8 @@ static void explain_limit(struct ak_buf *out, const char *name, const struct lim
 	if (l->max)
 		ak_buf_str(out, " none\n");
 	else
-		ak_buf_printf(out, " %llu%s (%s)\n", (unsigned long long)l->value, l->given ? "" : " by default", by);
+		ak_buf_printf(out, " %llu%s (%s)\n", (unsigned long long)l->value,
+			      l->given ? "" : " by default", by);
 }
 
 static void explain_time(struct ak_buf *out, const char *name, uint64_t ms)
@@ -165,15 +176,17 @@ static void explain_limits(const struct plan *p, const struct exec_opts *o, stru
 	explain_time(out, "timeout", o->timeout_ms);
 	explain_time(out, "cpu-time", o->cpu_time_ms);
 	if (o->max_output_bytes != UINT64_MAX)
-		ak_buf_printf(out, "  %-12s %llu bytes a stream (ak)\n", "max-output", (unsigned long long)o->max_output_bytes);
+		ak_buf_printf(out, "  %-12s %llu bytes a stream (ak)\n", "max-output",
+			      (unsigned long long)o->max_output_bytes);
 	explain_rlimits(p, out);
 }
 
 static void explain_filters(const struct plan *p, struct ak_buf *out)
 {
 	ak_buf_str(out, "filters\n");
-	ak_buf_printf(out, "  %-12s profile %s, then the floor%s%s\n", "seccomp", p->seccomp ? p->seccomp : "default",
-		      p->allow_setid ? ", set-id bits allowed" : "", p->floor_setgid ? ", set-group-id bits refused" : "");
+	ak_buf_printf(out, "  %-12s profile %s, then the floor%s%s\n", "seccomp",
+		      p->seccomp ? p->seccomp : "default", p->allow_setid ? ", set-id bits allowed" : "",
+		      p->floor_setgid ? ", set-group-id bits refused" : "");
 	for (size_t i = 0; i < p->npaths; i++) {
 		ak_buf_printf(out, "  landlock     %s ", access_names[p->paths[i].access]);
 		add_text(out, p->paths[i].path);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads what is known of the caller and the host: ids, name, home, ak's own folders. Process: executor. Privilege: none. */
+/* Reads what is known of the caller and the host: ids, name, home, ak's own folders. Process: executor.
+ * Privilege: none. */
 #include "executor/hostinfo.h"
 
 #include <errno.h>
@@ -7,13 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_parse.h"
 #include "executor/shared/ak_path.h"
 
-#define UID_MAP_MAX 16384	/* at most 340 lines of three numbers: user_namespaces(7) */
+#define UID_MAP_MAX 16384 /* at most 340 lines of three numbers: user_namespaces(7) */
 #define PASSWD_BYTES_MAX (1u << 20)
 #define PASSWD_LINE_MAX 4096u
 
@@ -51,7 +53,8 @@ static bool passwd_line(const char *line, size_t len, uid_t uid, struct passwd_r
 	return true;
 }
 
-/* getpwuid(3) would pull NSS into a static program; only /etc/passwd is asked, and a caller it does not know is no error */
+/* getpwuid(3) would pull NSS into a static program; only /etc/passwd is asked, and a caller it does not know
+ * is no error */
 static void passwd_find(uid_t uid, struct passwd_row *ret)
 {
 	struct ak_lines lines;
@@ -76,8 +79,9 @@ static char *resolve(const char *path, const char *known)
 }
 
 /*
- * The longest prefix of @path that exists is resolved, the rest is kept; takes @path. Whether a prefix exists is asked
- * first: the folders are often missing, and access(2) is one call where realpath(3) makes one for each component.
+ * The longest prefix of @path that exists is resolved, the rest is kept; takes @path. Whether a prefix exists
+ * is asked first: the folders are often missing, and access(2) is one call where realpath(3) makes one for
+ * each component.
  */
 static char *resolve_existing(char *path, const char *known)
 {
@@ -192,8 +196,9 @@ static bool all_known(const struct hostinfo *h)
 }
 
 /*
- * Effective uid 0 is host root unless a user namespace maps it to somebody else: a rootless container or `unshare -r`. The
- * second column is in terms of the parent namespace, so 0 is taken for host root there as well: that errs to the safe side.
+ * Effective uid 0 is host root unless a user namespace maps it to somebody else: a rootless container or
+ * `unshare -r`. The second column is in terms of the parent namespace, so 0 is taken for host root there as
+ * well: that errs to the safe side.
  */
 static bool is_host_root(uid_t uid)
 {
@@ -209,10 +214,10 @@ static bool is_host_root(uid_t uid)
 	return root;
 }
 
-int hostinfo_get(char *const *environ, struct hostinfo *ret, struct ak_err *err)
+int hostinfo_get(char *const *env, struct hostinfo *ret, struct ak_err *err)
 {
-	struct hostinfo h = { .uid = geteuid(), .gid = getegid(), .environ = environ };
-	struct passwd_row row = { 0 };
+	struct hostinfo h = {.uid = geteuid(), .gid = getegid(), .environ = env};
+	struct passwd_row row = {0};
 	const char *path = hostinfo_env(&h, "PATH");
 
 	passwd_find(h.uid, &row);
@@ -246,5 +251,27 @@ void hostinfo_release(struct hostinfo *h)
 	free(h->state_dir);
 	free(h->config_dir);
 	free(h->runtime_dir);
-	*h = (struct hostinfo){ 0 };
+	*h = (struct hostinfo){0};
+}
+
+static void make_path(const char *path)
+{
+	char part[PATH_MAX];
+
+	for (const char *p = path + 1; *p; p++) {
+		size_t n = (size_t)(p - path);
+
+		if (*p != '/' || n >= sizeof(part))
+			continue;
+		memcpy(part, path, n);
+		part[n] = '\0';
+		(void)mkdir(part, 0700);	/* mostly there already; the last step tells */
+	}
+	(void)mkdir(path, 0700);
+}
+
+void hostinfo_make_own(const struct hostinfo *h)
+{
+	make_path(h->state_dir);
+	make_path(h->config_dir);
 }

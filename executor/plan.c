@@ -12,7 +12,7 @@
 #include "executor/plan_priv.h"
 
 #define RANGE_UID 1000u
-#define RANGE_UID_MAX 65533u	/* 65,536 ids a slot; the last two mean "nobody" and "none" */
+#define RANGE_UID_MAX 65533u /* 65,536 ids a slot; the last two mean "nobody" and "none" */
 
 void plan_warn(struct plan *p, const char *fmt, ...)
 {
@@ -65,7 +65,8 @@ static const char *user_name(const struct plan_ctx *c)
 {
 	if (c->p->uid == 0)
 		return "root";
-	if (c->p->identity == PLAN_ID_SAME && strcmp(c->h->user, "root") != 0 && strcmp(c->h->user, "nobody") != 0)
+	if (c->p->identity == PLAN_ID_SAME && strcmp(c->h->user, "root") != 0 &&
+	    strcmp(c->h->user, "nobody") != 0)
 		return c->h->user;
 	return "sandbox";
 }
@@ -104,13 +105,13 @@ static bool writes_to_host(const struct plan *p)
 	return false;
 }
 
-/* sys, placed, hides: one after the other is the order in which they are carried out */
+/* sys, placed, pins, hides: one after the other is the order in which they are carried out */
 static int assemble(struct plan_ctx *c)
 {
-	struct mount_list *const lists[] = { &c->sys, &c->placed, &c->hides };
-	size_t n = c->sys.n + c->placed.n + c->hides.n;
+	struct mount_list *const lists[] = {&c->sys, &c->placed, &c->pins, &c->hides};
+	size_t n = c->sys.n + c->placed.n + c->pins.n + c->hides.n;
 
-	for (size_t k = 0; k < 3; k++) {
+	for (size_t k = 0; k < 4; k++) {
 		if (lists[k]->error == -ENOMEM)
 			return no_memory(c);
 		if (lists[k]->error < 0 || c->cand.error == -E2BIG || n > PLAN_MOUNTS_MAX)
@@ -121,11 +122,12 @@ static int assemble(struct plan_ctx *c)
 	c->p->mounts = calloc(n, sizeof(c->p->mounts[0]));
 	if (!c->p->mounts)
 		return no_memory(c);
-	for (size_t k = 0; k < 3; k++) {
+	for (size_t k = 0; k < 4; k++) {
 		if (lists[k]->n > 0)
-			memcpy(c->p->mounts + c->p->nmounts, lists[k]->v, lists[k]->n * sizeof(lists[k]->v[0]));
+			memcpy(c->p->mounts + c->p->nmounts, lists[k]->v,
+			       lists[k]->n * sizeof(lists[k]->v[0]));
 		c->p->nmounts += lists[k]->n;
-		lists[k]->n = 0;	/* the entries have moved */
+		lists[k]->n = 0; /* the entries have moved */
 	}
 	return 0;
 }
@@ -151,8 +153,8 @@ static void copy_options(struct plan_ctx *c)
 static int mounts_of(struct plan_ctx *c)
 {
 	static int (*const stages[])(struct plan_ctx *) = {
-		plan_workspace_find, plan_identity, plan_home, plan_root_view, plan_path, plan_workspace,
-		plan_binds, plan_place, plan_secrets, plan_hides,
+		plan_workspace_find, plan_identity, plan_home,	plan_root_view, plan_path,
+		plan_workspace,	     plan_binds,    plan_place, plan_secrets,	plan_hides,
 	};
 	int r = 0;
 
@@ -163,11 +165,11 @@ static int mounts_of(struct plan_ctx *c)
 
 int plan_build(const struct exec_opts *o, const struct hostinfo *h, struct plan *ret, struct ak_err *err)
 {
-	struct ak_err own = { 0 };
-	struct plan_ctx c = { .o = o, .h = h, .p = ret, .err = err ? err : &own, .weak = ak_weaken_mask() };
+	struct ak_err own = {0};
+	struct plan_ctx c = {.o = o, .h = h, .p = ret, .err = err ? err : &own, .weak = ak_weaken_mask()};
 	int r;
 
-	*ret = (struct plan){ .rootfs_fd = -1 };
+	*ret = (struct plan){.rootfs_fd = -1};
 	copy_options(&c);
 	r = mounts_of(&c);
 	if (r == 0)
@@ -183,6 +185,7 @@ int plan_build(const struct exec_opts *o, const struct hostinfo *h, struct plan 
 	mount_list_release(&c.sys);
 	mount_list_release(&c.cand);
 	mount_list_release(&c.placed);
+	mount_list_release(&c.pins);
 	mount_list_release(&c.hides);
 	free(c.path_env);
 	return r;
@@ -217,5 +220,5 @@ void plan_release(struct plan *p)
 	free(p->cwd);
 	free(p->user);
 	free(p->home);
-	*p = (struct plan){ 0 };
+	*p = (struct plan){0};
 }

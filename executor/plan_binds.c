@@ -34,7 +34,8 @@ static int refuse(struct plan_ctx *c, const struct bind_opt *b, const char *path
 static int check_target(struct plan_ctx *c, const struct bind_opt *b, const char *dst)
 {
 	if (strcmp(dst, "/") == 0)
-		return refuse(c, b, dst, "the root itself cannot be a target (--rootfs DIR changes the root)");
+		return refuse(c, b, dst,
+			      "the root itself cannot be a target (--rootfs DIR changes the root)");
 	if (ak_path_below(dst, "/proc") || strcmp(dst, "/sys") == 0)
 		return refuse(c, b, dst, "/proc and /sys inside are the sandbox's own");
 	if (ak_path_below(dst, "/dev") && b->kind != BIND_DEV) {
@@ -47,7 +48,7 @@ static int check_target(struct plan_ctx *c, const struct bind_opt *b, const char
 
 static int check_source(struct plan_ctx *c, const struct bind_opt *b, const char *src)
 {
-	const char *const own[] = { c->h->state_dir, c->h->config_dir, c->h->runtime_dir };
+	const char *const own[] = {c->h->state_dir, c->h->config_dir, c->h->runtime_dir};
 
 	if (ak_path_below(src, "/proc"))
 		return refuse(c, b, b->src, "the host's /proc leads to the files of every process");
@@ -57,7 +58,8 @@ static int check_source(struct plan_ctx *c, const struct bind_opt *b, const char
 		return refuse(c, b, b->src, "the whole host would be writable");
 	for (size_t i = 0; i < 3; i++) {
 		if (ak_path_below(src, own[i]))
-			return refuse(c, b, b->src, "lies in a folder of ak's own, which is never writable from inside");
+			return refuse(c, b, b->src,
+				      "lies in a folder of ak's own, which is never writable from inside");
 	}
 	return 0;
 }
@@ -74,18 +76,18 @@ static int missing_source(struct plan_ctx *c, const struct bind_opt *b, int code
 /* The host's kernel file systems ride along in a recursive bind of "/" */
 static void hide_kernel_fs(struct plan_ctx *c, const char *dst)
 {
-	static const char *const names[] = { "proc", "sys", "dev", "run" };
+	static const char *const names[] = {"proc", "sys", "dev", "run"};
 	char path[PATH_MAX];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (snprintf(path, sizeof(path), "%s/%s", dst, names[i]) < PATH_MAX)
-			mount_add(&c->hides, &(struct plan_mount){ .kind = PM_HIDE, .dst = path });
+			mount_add(&c->hides, &(struct plan_mount){.kind = PM_HIDE, .dst = path});
 	}
 }
 
 static int bind_path(struct plan_ctx *c, const struct bind_opt *b, char *dst)
 {
-	struct plan_mount m = { .kind = PM_BIND, .flags = PMF_USER | PMF_IDMAP, .opt = b->opt, .dst = dst };
+	struct plan_mount m = {.kind = PM_BIND, .flags = PMF_USER | PMF_IDMAP, .opt = b->opt, .dst = dst};
 	char src[PATH_MAX];
 	struct stat st;
 	int r;
@@ -114,27 +116,51 @@ static int bind_tmpfs(struct plan_ctx *c, const struct bind_opt *b, char *dst)
 
 	if (!b->size_bytes && bytes > c->memory_bytes)
 		bytes = c->memory_bytes;
-	mount_add(&c->cand, &(struct plan_mount){ .kind = PM_TMPFS, .flags = PMF_USER, .opt = b->opt, .dst = dst,
-			.mode = shared ? 01777 : 0755, .size_bytes = bytes, .inodes = PLAN_INODES });
+	mount_add(&c->cand, &(struct plan_mount){.kind = PM_TMPFS,
+						 .flags = PMF_USER,
+						 .opt = b->opt,
+						 .dst = dst,
+						 .mode = shared ? 01777 : 0755,
+						 .size_bytes = bytes,
+						 .inodes = PLAN_INODES});
 	return 0;
+}
+
+/* Every sandbox has these */
+static bool is_basic_device(const char *path)
+{
+	static const char *const names[] = {"/dev/null",   "/dev/zero",	   "/dev/full",
+					    "/dev/random", "/dev/urandom", "/dev/tty"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(path, names[i]) == 0)
+			return true;
+	}
+	return false;
 }
 
 static int bind_dev(struct plan_ctx *c, const struct bind_opt *b, char *dst)
 {
-	static const char *const own[] = { "/dev/pts", "/dev/fd", "/dev/ptmx", "/dev/shm", "/dev/mqueue" };
+	static const char *const own[] = {"/dev/pts", "/dev/fd", "/dev/ptmx", "/dev/shm", "/dev/mqueue"};
 	char src[PATH_MAX];
 	struct stat st;
 
 	if (!realpath(dst, src) || stat(src, &st) < 0)
 		return ak_err_sys(c->err, errno, "%s \"%s\"", b->opt, b->src);
-	if (!ak_path_below(dst, "/dev") || !ak_path_below(src, "/dev") || (!S_ISCHR(st.st_mode) && !S_ISBLK(st.st_mode)))
+	if (!ak_path_below(dst, "/dev") || !ak_path_below(src, "/dev") ||
+	    (!S_ISCHR(st.st_mode) && !S_ISBLK(st.st_mode)))
 		return ak_err_set(c->err, EINVAL, "%s \"%s\": is not a device below /dev", b->opt, b->src);
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
 		if (ak_path_below(dst, own[i]) || ak_path_below(src, own[i]))
 			return refuse(c, b, b->src, "the sandbox has its own");
 	}
-	mount_add(&c->cand, &(struct plan_mount){ .kind = PM_DEVNODE, .flags = PMF_USER | PMF_FILE, .opt = b->opt, .src = src,
-						   .dst = dst });
+	if (is_basic_device(dst))
+		return 0;
+	mount_add(&c->cand, &(struct plan_mount){.kind = PM_DEVNODE,
+						 .flags = PMF_USER | PMF_FILE,
+						 .opt = b->opt,
+						 .src = src,
+						 .dst = dst});
 	return 0;
 }
 
@@ -142,10 +168,12 @@ static int bind_hide(struct plan_ctx *c, const struct bind_opt *b, char *dst)
 {
 	if (strcmp(dst, "/") == 0 || strcmp(dst, "/proc") == 0 || strcmp(dst, "/dev") == 0) {
 		ak_err_set(c->err, EINVAL, "%s \"%s\": nothing can run without it", b->opt, dst);
-		ak_err_hint(c->err, "hide single folders; of the host only system folders are visible anyway");
+		ak_err_hint(c->err,
+			    "hide single folders; of the host only system folders are visible anyway");
 		return -EINVAL;
 	}
-	mount_add(&c->hides, &(struct plan_mount){ .kind = PM_HIDE, .flags = PMF_USER, .opt = b->opt, .dst = dst });
+	mount_add(&c->hides,
+		  &(struct plan_mount){.kind = PM_HIDE, .flags = PMF_USER, .opt = b->opt, .dst = dst});
 	return 0;
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans the environment inside: built from nothing, then what the user names. Process: executor. Privilege: none. */
+/* Plans the environment inside: built from nothing, then what the user names. Process: executor. Privilege:
+ * none. */
 #include "executor/plan_priv.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +13,8 @@
 #include "executor/shared/ak_parse.h"
 #include "executor/shared/ak_path.h"
 
-/* execve(2), "Limits on size of arguments and environment": 128 KiB a string, a quarter of the 8 MiB stack in all */
+/* execve(2), "Limits on size of arguments and environment": 128 KiB a string, a quarter of the 8 MiB stack in
+ * all */
 #define STRING_BYTES_MAX (128u << 10)
 #define TOTAL_BYTES_MAX ((2u << 20) - (16u << 10))
 #define ENV_MAX 4096u
@@ -20,16 +23,31 @@
 
 /* Passed through when they name a folder that is visible inside */
 static const char *const folder_variables[] = {
-	"ANDROID_HOME", "ANDROID_SDK_ROOT", "ANT_HOME", "ASDF_DATA_DIR", "ASDF_DIR", "BUN_INSTALL", "CARGO_HOME",
-	"CONDA_PREFIX", "CUDA_HOME", "CUDA_PATH", "DENO_INSTALL", "DOTNET_ROOT", "ELAN_HOME", "FNM_DIR", "GOENV_ROOT", "GOPATH",
-	"GOROOT", "GRADLE_HOME", "HOMEBREW_PREFIX", "JAVA_HOME", "JENV_ROOT", "JULIAUP_DEPOT_PATH", "KREW_ROOT", "M2_HOME",
-	"MAVEN_HOME", "MISE_DATA_DIR", "NODENV_ROOT", "NVM_DIR", "OPAMROOT", "PHPENV_ROOT", "PNPM_HOME", "PYENV_ROOT",
-	"RBENV_ROOT", "RUSTUP_HOME", "SDKMAN_DIR", "VIRTUAL_ENV", "VOLTA_HOME",
+	"ANDROID_HOME",	   "ANDROID_SDK_ROOT",
+	"ANT_HOME",	   "ASDF_DATA_DIR",
+	"ASDF_DIR",	   "BUN_INSTALL",
+	"CARGO_HOME",	   "CONDA_PREFIX",
+	"CUDA_HOME",	   "CUDA_PATH",
+	"DENO_INSTALL",	   "DOTNET_ROOT",
+	"ELAN_HOME",	   "FNM_DIR",
+	"GOENV_ROOT",	   "GOPATH",
+	"GOROOT",	   "GRADLE_HOME",
+	"HOMEBREW_PREFIX", "JAVA_HOME",
+	"JENV_ROOT",	   "JULIAUP_DEPOT_PATH",
+	"KREW_ROOT",	   "M2_HOME",
+	"MAVEN_HOME",	   "MISE_DATA_DIR",
+	"NODENV_ROOT",	   "NVM_DIR",
+	"OPAMROOT",	   "PHPENV_ROOT",
+	"PNPM_HOME",	   "PYENV_ROOT",
+	"RBENV_ROOT",	   "RUSTUP_HOME",
+	"SDKMAN_DIR",	   "VIRTUAL_ENV",
+	"VOLTA_HOME",
 };
 
 /* What ak itself logs in with: never taken over from ak's environment */
 static const char *const own_keys[] = {
-	"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "DEEPSEEK_API_KEY", "GEMINI_API_KEY", "OLLAMA_API_KEY",
+	"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY",
+	"DEEPSEEK_API_KEY",  "GEMINI_API_KEY", "OLLAMA_API_KEY",
 };
 
 static bool same_name(const char *row, const char *name)
@@ -63,8 +81,9 @@ static int set(struct plan_ctx *c, const char *name, const char *value)
 	grown = p->envc < ENV_MAX ? reallocarray(p->envp, p->envc + 2, sizeof(*grown)) : NULL;
 	if (!grown) {
 		free(row);
-		return p->envc < ENV_MAX ? no_memory(c) :
-					   ak_err_set(c->err, E2BIG, "more than %u environment variables", ENV_MAX);
+		return p->envc < ENV_MAX
+			       ? no_memory(c)
+			       : ak_err_set(c->err, E2BIG, "more than %u environment variables", ENV_MAX);
 	}
 	p->envp = grown;
 	p->envp[p->envc++] = row;
@@ -74,10 +93,10 @@ static int set(struct plan_ctx *c, const char *name, const char *value)
 
 static bool only(const char *s, const char *extra, size_t max)
 {
-	size_t len = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+	size_t len = 0;
 
-	while (s[len] && strchr(extra, s[len]))
-		len += 1 + strspn(s + len + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+	while (isalnum((unsigned char)s[len]) || (s[len] && strchr(extra, s[len])))
+		len++;
 	return len > 0 && len <= max && s[len] == '\0';
 }
 
@@ -87,10 +106,12 @@ static bool is_utf8_locale(const char *value)
 	size_t len = charset ? strcspn(charset, "@") : 0;
 
 	return charset && only(value, "_.@-", LANG_LEN_MAX) &&
-	       ((len == 6 && strncasecmp(charset, ".UTF-8", 6) == 0) || (len == 5 && strncasecmp(charset, ".UTF8", 5) == 0));
+	       ((len == 6 && strncasecmp(charset, ".UTF-8", 6) == 0) ||
+		(len == 5 && strncasecmp(charset, ".UTF8", 5) == 0));
 }
 
-/* A rootfs may not have the caller's locale; C.UTF-8 needs no files in glibc 2.35 and later, and musl knows nothing else */
+/* A rootfs may not have the caller's locale; C.UTF-8 needs no files in glibc 2.35 and later, and musl knows
+ * nothing else */
 static const char *language(const struct plan_ctx *c)
 {
 	const char *all = hostinfo_env(c->h, "LC_ALL"), *lang = hostinfo_env(c->h, "LANG");
@@ -113,9 +134,9 @@ static int set_basic(struct plan_ctx *c)
 {
 	const struct plan *p = c->p;
 	const char *const rows[][2] = {
-		{ "GIT_TERMINAL_PROMPT", "0" }, { "HOME", p->home }, { "LANG", language(c) }, { "LOGNAME", p->user },
-		{ "PATH", c->path_env }, { "PWD", p->cwd }, { "SHELL", "/bin/sh" }, { "TERM", terminal(c) }, { "TMPDIR", "/tmp" },
-		{ "USER", p->user },
+		{"GIT_TERMINAL_PROMPT", "0"}, {"HOME", p->home}, {"LANG", language(c)}, {"LOGNAME", p->user},
+		{"PATH", c->path_env},	      {"PWD", p->cwd},	 {"SHELL", "/bin/sh"},	{"TERM", terminal(c)},
+		{"TMPDIR", "/tmp"},	      {"USER", p->user},
 	};
 	int r = 0;
 
@@ -146,7 +167,8 @@ static int set_folders(struct plan_ctx *c)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < sizeof(folder_variables) / sizeof(folder_variables[0]) && r == 0 && c->host_view; i++) {
+	for (size_t i = 0;
+	     i < sizeof(folder_variables) / sizeof(folder_variables[0]) && r == 0 && c->host_view; i++) {
 		const char *value = hostinfo_env(c->h, folder_variables[i]);
 
 		if (folder_visible(c, value))
@@ -209,7 +231,8 @@ static int by_name(const void *a, const void *b)
 
 static int too_long(struct plan_ctx *c, const char *what, const char *name, size_t name_len)
 {
-	ak_err_set(c->err, E2BIG, "%s%.*s: over the kernel's maximum of 128 KiB for one string", what, (int)name_len, name);
+	ak_err_set(c->err, E2BIG, "%s%.*s: over the kernel's maximum of 128 KiB for one string", what,
+		   (int)name_len, name);
 	ak_err_hint(c->err, "pass it as a file in the workspace or on standard input");
 	return -E2BIG;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans /etc of the host view: an allow-list of the host's, and files of our own. Process: executor. Privilege: none. */
+/* Plans /etc of the host view: an allow-list of the host's, and files of our own. Process: executor.
+ * Privilege: none. */
 #include "executor/plan_priv.h"
 
 #include <dirent.h>
@@ -18,64 +19,65 @@
 #define RESOLV_BYTES_MAX (64u << 10)
 
 enum etc_flags {
-	ETC_PREFIX = 1u << 0,	/* every name that starts so */
-	ETC_SCAN = 1u << 1,	/* a folder in which an entry may be readable for a group only */
+	ETC_PREFIX = 1u << 0, /* every name that starts so */
+	ETC_SCAN = 1u << 1,   /* a folder in which an entry may be readable for a group only */
 };
 
 /*
- * What of /etc programs need to build and run. Never anything that may hold a secret or names the machine (shadow, ssh,
- * machine-id, apt and npm logins), and no start-up files of shells: they would set PATH again. Each entry that exists
- * costs about 10 us at every start. Sorted by name.
+ * What of /etc programs need to build and run. Never anything that may hold a secret or names the machine
+ * (shadow, ssh, machine-id, apt and npm logins), and no start-up files of shells: they would set PATH again.
+ * Each entry that exists costs about 10 us at every start. Sorted by name.
  */
 static const struct {
 	const char *name;
 	uint32_t flags;
 } etc_table[] = {
-	{ "ImageMagick", ETC_PREFIX | ETC_SCAN },
-	{ "R", ETC_SCAN },
-	{ "alpine-release", 0 },
-	{ "alternatives", 0 },		/* what /usr/bin/cc and others lead through */
-	{ "crypto-policies", 0 },	/* included by Fedora's openssl.cnf */
-	{ "debian_version", 0 },
-	{ "dotnet", ETC_SCAN },
-	{ "fonts", 0 },
-	{ "fpc", ETC_PREFIX },
-	{ "gitconfig", 0 },
-	{ "gnucobol", 0 },
-	{ "java", ETC_PREFIX | ETC_SCAN },
-	{ "jvm", ETC_PREFIX },
-	{ "ld-musl-aarch64.path", 0 },	/* musl's library path */
-	{ "ld-musl-x86_64.path", 0 },
-	{ "ld.so.cache", 0 },
-	{ "localtime", 0 },
-	{ "lsb-release", 0 },
-	{ "maven", ETC_SCAN },
-	{ "mime.types", 0 },
-	{ "mono", ETC_SCAN },
-	{ "os-release", 0 },
-	{ "perl", 0 },			/* on @INC */
-	{ "php", ETC_SCAN },
-	{ "pki", ETC_SCAN },		/* certificates of Fedora and kin */
-	{ "protocols", 0 },
-	{ "redhat-release", 0 },
-	{ "services", 0 },
-	{ "sgml", 0 },			/* catalogs, without which document builds go to the network */
-	{ "ssl", ETC_SCAN },
-	{ "static", 0 },		/* NixOS: what /etc's links lead through */
-	{ "texmf", 0 },
-	{ "timezone", 0 },
-	{ "xml", 0 },
+	{"ImageMagick", ETC_PREFIX | ETC_SCAN},
+	{"R", ETC_SCAN},
+	{"alpine-release", 0},
+	{"alternatives", 0},	/* what /usr/bin/cc and others lead through */
+	{"crypto-policies", 0}, /* included by Fedora's openssl.cnf */
+	{"debian_version", 0},
+	{"dotnet", ETC_SCAN},
+	{"fonts", 0},
+	{"fpc", ETC_PREFIX},
+	{"gitconfig", 0},
+	{"gnucobol", 0},
+	{"java", ETC_PREFIX | ETC_SCAN},
+	{"jvm", ETC_PREFIX},
+	{"ld-musl-aarch64.path", 0}, /* musl's library path */
+	{"ld-musl-x86_64.path", 0},
+	{"ld.so.cache", 0},
+	{"localtime", 0},
+	{"lsb-release", 0},
+	{"maven", ETC_SCAN},
+	{"mime.types", 0},
+	{"mono", ETC_SCAN},
+	{"os-release", 0},
+	{"perl", 0}, /* on @INC */
+	{"php", ETC_SCAN},
+	{"pki", ETC_SCAN}, /* certificates of Fedora and kin */
+	{"protocols", 0},
+	{"redhat-release", 0},
+	{"services", 0},
+	{"sgml", 0}, /* catalogs, without which document builds go to the network */
+	{"ssl", ETC_SCAN},
+	{"static", 0}, /* NixOS: what /etc's links lead through */
+	{"texmf", 0},
+	{"timezone", 0},
+	{"xml", 0},
 };
 
 /* Private keys and the machine's identity inside folders that are shown */
 static const char *const etc_hidden[] = {
-	"/etc/ssl/private", "/etc/pki/tls/private", "/etc/pki/consumer", "/etc/pki/entitlement", "/etc/pki/CA/private",
-	"/etc/pki/entitlement-host", "/etc/pki/rpm-gpg/private",
+	"/etc/ssl/private",	    "/etc/pki/tls/private", "/etc/pki/consumer",
+	"/etc/pki/entitlement",	    "/etc/pki/CA/private",  "/etc/pki/entitlement-host",
+	"/etc/pki/rpm-gpg/private",
 };
 
 static void hide(struct plan_ctx *c, const char *path)
 {
-	mount_add(&c->hides, &(struct plan_mount){ .kind = PM_HIDE, .dst = (char *)path });
+	mount_add(&c->hides, &(struct plan_mount){.kind = PM_HIDE, .dst = (char *)path});
 }
 
 void plan_group_only(struct plan_ctx *c, const char *dir)
@@ -108,7 +110,8 @@ static const uint32_t *etc_find(const char *name)
 
 		if (want[0] != name[0])
 			continue;
-		if ((etc_table[i].flags & ETC_PREFIX) ? strncmp(name, want, strlen(want)) == 0 : strcmp(name, want) == 0)
+		if ((etc_table[i].flags & ETC_PREFIX) ? strncmp(name, want, strlen(want)) == 0
+						      : strcmp(name, want) == 0)
 			return &etc_table[i].flags;
 	}
 	return NULL;
@@ -130,12 +133,12 @@ static void etc_link(struct plan_ctx *c, int fd, const char *name, char *path)
 	if (n <= 0)
 		return;
 	text[n] = '\0';
-	mount_add(&c->sys, &(struct plan_mount){ .kind = PM_SYMLINK, .src = text, .dst = path });
+	mount_add(&c->sys, &(struct plan_mount){.kind = PM_SYMLINK, .src = text, .dst = path});
 }
 
 static void etc_entry(struct plan_ctx *c, int fd, const struct dirent *e, uint32_t flags)
 {
-	struct plan_mount m = { .kind = PM_BIND, .flags = PMF_OPTIONAL | PMF_SYSTEM | PMF_RO };
+	struct plan_mount m = {.kind = PM_BIND, .flags = PMF_OPTIONAL | PMF_SYSTEM | PMF_RO};
 	/* without supplementary groups what others may not read stays unreadable inside: no need to look */
 	bool groups = c->h->ngroups > 0 && !c->h->root, folder = e->d_type == DT_DIR;
 	char path[sizeof("/etc/") + NAME_MAX];
@@ -192,8 +195,10 @@ static int add_file(struct plan_ctx *c, const char *dst, struct ak_buf *text)
 		ak_buf_release(text);
 		return ak_err_set(c->err, ENOMEM, "not enough memory for %s", dst);
 	}
-	mount_add(&c->sys, &(struct plan_mount){ .kind = PM_FILE, .src = text->data ? text->data : (char *)"",
-						  .dst = (char *)dst, .mode = 0644 });
+	mount_add(&c->sys, &(struct plan_mount){.kind = PM_FILE,
+						.src = text->data ? text->data : (char *)"",
+						.dst = (char *)dst,
+						.mode = 0644});
 	ak_buf_release(text);
 	return 0;
 }
@@ -207,7 +212,7 @@ static const char *passwd_home(const struct plan *p)
 static int add_passwd(struct plan_ctx *c)
 {
 	const struct plan *p = c->p;
-	struct ak_buf text = { 0 };
+	struct ak_buf text = {0};
 
 	if (p->uid != 0)
 		ak_buf_str(&text, "root:x:0:0:root:/root:/bin/sh\n");
@@ -220,7 +225,7 @@ static int add_passwd(struct plan_ctx *c)
 static int add_group(struct plan_ctx *c)
 {
 	const struct plan *p = c->p;
-	struct ak_buf text = { 0 };
+	struct ak_buf text = {0};
 
 	ak_buf_str(&text, "root:x:0:\n");
 	if (p->gid != 0 && p->gid != 65534)
@@ -231,22 +236,24 @@ static int add_group(struct plan_ctx *c)
 
 static int add_hosts(struct plan_ctx *c)
 {
-	struct ak_buf text = { 0 };
+	struct ak_buf text = {0};
 
-	ak_buf_printf(&text, "127.0.0.1\tlocalhost %s\n::1\tlocalhost ip6-localhost ip6-loopback\n", c->p->hostname);
+	ak_buf_printf(&text, "127.0.0.1\tlocalhost %s\n::1\tlocalhost ip6-localhost ip6-loopback\n",
+		      c->p->hostname);
 	return add_file(c, "/etc/hosts", &text);
 }
 
 /* The host's may be a link into /run, which is not shown: its content is copied */
 static int add_resolv(struct plan_ctx *c)
 {
-	struct ak_buf text = { 0 };
+	struct ak_buf text = {0};
 	char *content = NULL;
 	size_t len;
 	int r = ak_read_file("/etc/resolv.conf", RESOLV_BYTES_MAX, &content, &len);
 
 	if (r < 0) {
-		plan_warn(c->p, "the host's /etc/resolv.conf cannot be read (%s): names will not resolve", ak_errno_name(-r));
+		plan_warn(c->p, "the host's /etc/resolv.conf cannot be read (%s): names will not resolve",
+			  ak_errno_name(-r));
 		return 0;
 	}
 	ak_buf_str(&text, content);
@@ -258,10 +265,11 @@ int plan_root_etc(struct plan_ctx *c)
 {
 	int r;
 
-	mount_add(&c->sys, &(struct plan_mount){ .kind = PM_DIR, .dst = (char *)"/etc", .mode = 0755 });
+	mount_add(&c->sys, &(struct plan_mount){.kind = PM_DIR, .dst = (char *)"/etc", .mode = 0755});
 	etc_allowed(c);
-	mount_add(&c->sys, &(struct plan_mount){ .kind = PM_SYMLINK, .src = (char *)"../proc/self/mounts",
-						  .dst = (char *)"/etc/mtab" });
+	mount_add(&c->sys, &(struct plan_mount){.kind = PM_SYMLINK,
+						.src = (char *)"../proc/self/mounts",
+						.dst = (char *)"/etc/mtab"});
 	r = add_passwd(c);
 	if (r == 0)
 		r = add_group(c);

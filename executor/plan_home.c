@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans the home, the toolchains below the caller's home, and PATH inside. Process: executor. Privilege: none. */
+/* Plans the home, the toolchains below the caller's home, and PATH inside. Process: executor. Privilege:
+ * none. */
 #include "executor/plan_priv.h"
 
 #include <errno.h>
@@ -11,15 +12,16 @@
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_path.h"
 
-/* Where the home is when the caller's own cannot be: /run is always a private tmpfs, and never holds a workspace */
+/* Where the home is when the caller's own cannot be: /run is always a private tmpfs, and never holds a
+ * workspace */
 #define FALLBACK_HOME "/run/home"
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 #define DEFAULT_PATH_ROOT "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 /* A home at or below one of these would be read-only, or not a home */
 static const char *const no_home[] = {
-	"/usr", "/etc", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/libo32", "/opt", "/nix", "/proc", "/sys",
-	"/dev", "/nonexistent",
+	"/usr",	   "/etc", "/bin", "/sbin", "/lib", "/lib32", "/lib64",	      "/libx32",
+	"/libo32", "/opt", "/nix", "/proc", "/sys", "/dev",   "/nonexistent",
 };
 
 /*
@@ -35,53 +37,53 @@ static const struct toolchain {
 	const char *also[4];
 	const char *secrets[2];
 } toolchains[] = {
-	{ ".pyenv", "PYENV_ROOT", { 0 }, { 0 } },
-	{ ".nvm", "NVM_DIR", { 0 }, { 0 } },
-	{ ".cargo", "CARGO_HOME", { ".rustup" }, { "credentials", "credentials.toml" } },
-	{ ".rustup", "RUSTUP_HOME", { 0 }, { 0 } },
-	{ ".local/bin", NULL, { ".local/lib", ".local/share/pipx", ".local/pipx", ".local/share/uv" }, { 0 } },
-	{ "go", "GOPATH", { 0 }, { 0 } },
-	{ ".go", "GOROOT", { 0 }, { 0 } },
-	{ "sdk", NULL, { 0 }, { 0 } },
-	{ ".sdkman", "SDKMAN_DIR", { 0 }, { 0 } },
-	{ ".volta", "VOLTA_HOME", { 0 }, { 0 } },
-	{ ".bun", "BUN_INSTALL", { 0 }, { 0 } },
-	{ ".deno", "DENO_INSTALL", { 0 }, { 0 } },
-	{ ".rbenv", "RBENV_ROOT", { 0 }, { 0 } },
-	{ ".rvm", "rvm_path", { 0 }, { 0 } },
-	{ ".gem/ruby", NULL, { 0 }, { 0 } },
-	{ ".asdf", "ASDF_DATA_DIR", { 0 }, { 0 } },
-	{ ".local/share/mise", "MISE_DATA_DIR", { 0 }, { 0 } },
-	{ ".local/share/rtx", "RTX_DATA_DIR", { 0 }, { 0 } },
-	{ ".local/share/fnm", "FNM_DIR", { 0 }, { 0 } },
-	{ ".local/share/pnpm", "PNPM_HOME", { 0 }, { 0 } },
-	{ ".nodenv", "NODENV_ROOT", { 0 }, { 0 } },
-	{ ".npm-global", NULL, { 0 }, { 0 } },
-	{ ".config/yarn/global", NULL, { 0 }, { 0 } },
-	{ ".jenv", "JENV_ROOT", { 0 }, { 0 } },
-	{ ".goenv", "GOENV_ROOT", { 0 }, { 0 } },
-	{ ".phpenv", "PHPENV_ROOT", { 0 }, { 0 } },
-	{ ".composer/vendor", NULL, { 0 }, { 0 } },
-	{ ".config/composer/vendor", NULL, { 0 }, { 0 } },
-	{ ".ghcup", NULL, { 0 }, { 0 } },
-	{ ".cabal/bin", NULL, { 0 }, { 0 } },
-	{ ".opam", "OPAMROOT", { 0 }, { 0 } },
-	{ ".juliaup", "JULIAUP_DEPOT_PATH", { ".julia/juliaup" }, { 0 } },
-	{ ".krew", "KREW_ROOT", { 0 }, { 0 } },
-	{ ".dotnet", "DOTNET_ROOT", { 0 }, { 0 } },
-	{ ".elan", "ELAN_HOME", { 0 }, { 0 } },
-	{ ".nimble", NULL, { ".choosenim" }, { 0 } },
-	{ ".pub-cache", "PUB_CACHE", { 0 }, { 0 } },
-	{ ".foundry", "FOUNDRY_DIR", { 0 }, { 0 } },
-	{ "miniconda3", NULL, { 0 }, { 0 } },
-	{ "anaconda3", NULL, { 0 }, { 0 } },
-	{ "mambaforge", NULL, { 0 }, { 0 } },
-	{ "miniforge3", NULL, { 0 }, { 0 } },
-	{ ".linuxbrew", "HOMEBREW_PREFIX", { 0 }, { 0 } },
-	{ "/home/linuxbrew/.linuxbrew", NULL, { 0 }, { 0 } },
-	{ NULL, "JAVA_HOME", { 0 }, { 0 } },
-	{ NULL, "VIRTUAL_ENV", { 0 }, { 0 } },
-	{ NULL, "CONDA_PREFIX", { 0 }, { 0 } },
+	{".pyenv", "PYENV_ROOT", {0}, {0}},
+	{".nvm", "NVM_DIR", {0}, {0}},
+	{".cargo", "CARGO_HOME", {".rustup"}, {"credentials", "credentials.toml"}},
+	{".rustup", "RUSTUP_HOME", {0}, {0}},
+	{".local/bin", NULL, {".local/lib", ".local/share/pipx", ".local/pipx", ".local/share/uv"}, {0}},
+	{"go", "GOPATH", {0}, {0}},
+	{".go", "GOROOT", {0}, {0}},
+	{"sdk", NULL, {0}, {0}},
+	{".sdkman", "SDKMAN_DIR", {0}, {0}},
+	{".volta", "VOLTA_HOME", {0}, {0}},
+	{".bun", "BUN_INSTALL", {0}, {0}},
+	{".deno", "DENO_INSTALL", {0}, {0}},
+	{".rbenv", "RBENV_ROOT", {0}, {0}},
+	{".rvm", "rvm_path", {0}, {0}},
+	{".gem/ruby", NULL, {0}, {0}},
+	{".asdf", "ASDF_DATA_DIR", {0}, {0}},
+	{".local/share/mise", "MISE_DATA_DIR", {0}, {0}},
+	{".local/share/rtx", "RTX_DATA_DIR", {0}, {0}},
+	{".local/share/fnm", "FNM_DIR", {0}, {0}},
+	{".local/share/pnpm", "PNPM_HOME", {0}, {0}},
+	{".nodenv", "NODENV_ROOT", {0}, {0}},
+	{".npm-global", NULL, {0}, {0}},
+	{".config/yarn/global", NULL, {0}, {0}},
+	{".jenv", "JENV_ROOT", {0}, {0}},
+	{".goenv", "GOENV_ROOT", {0}, {0}},
+	{".phpenv", "PHPENV_ROOT", {0}, {0}},
+	{".composer/vendor", NULL, {0}, {0}},
+	{".config/composer/vendor", NULL, {0}, {0}},
+	{".ghcup", NULL, {0}, {0}},
+	{".cabal/bin", NULL, {0}, {0}},
+	{".opam", "OPAMROOT", {0}, {0}},
+	{".juliaup", "JULIAUP_DEPOT_PATH", {".julia/juliaup"}, {0}},
+	{".krew", "KREW_ROOT", {0}, {0}},
+	{".dotnet", "DOTNET_ROOT", {0}, {0}},
+	{".elan", "ELAN_HOME", {0}, {0}},
+	{".nimble", NULL, {".choosenim"}, {0}},
+	{".pub-cache", "PUB_CACHE", {0}, {0}},
+	{".foundry", "FOUNDRY_DIR", {0}, {0}},
+	{"miniconda3", NULL, {0}, {0}},
+	{"anaconda3", NULL, {0}, {0}},
+	{"mambaforge", NULL, {0}, {0}},
+	{"miniforge3", NULL, {0}, {0}},
+	{".linuxbrew", "HOMEBREW_PREFIX", {0}, {0}},
+	{"/home/linuxbrew/.linuxbrew", NULL, {0}, {0}},
+	{NULL, "JAVA_HOME", {0}, {0}},
+	{NULL, "VIRTUAL_ENV", {0}, {0}},
+	{NULL, "CONDA_PREFIX", {0}, {0}},
 };
 
 #define TOOLCHAINS (sizeof(toolchains) / sizeof(toolchains[0]))
@@ -94,8 +96,8 @@ struct path_state {
 
 /* An entry of PATH that is a folder */
 struct path_dir {
-	char given[PATH_MAX];	/* normalised */
-	char real[PATH_MAX];	/* resolved */
+	char given[PATH_MAX]; /* normalised */
+	char real[PATH_MAX];  /* resolved */
 };
 
 static bool home_fits(const char *home)
@@ -129,13 +131,18 @@ static void add_home(struct plan_ctx *c)
 {
 	if (c->home_covered || is_private(c, c->p->home) || AK_WEAK(c->weak, AK_WEAK_ROOTVIEW))
 		return;
-	mount_add(&c->cand, &(struct plan_mount){ .kind = PM_TMPFS, .dst = c->p->home, .mode = 0700, .inodes = PLAN_INODES,
-			.size_bytes = PLAN_TMP_BYTES < c->memory_bytes ? PLAN_TMP_BYTES : c->memory_bytes });
+	mount_add(&c->cand,
+		  &(struct plan_mount){.kind = PM_TMPFS,
+				       .dst = c->p->home,
+				       .mode = 0700,
+				       .inodes = PLAN_INODES,
+				       .size_bytes = PLAN_TMP_BYTES < c->memory_bytes ? PLAN_TMP_BYTES
+										      : c->memory_bytes});
 }
 
 static bool holds_own(const struct plan_ctx *c, const char *dir)
 {
-	const char *const own[] = { c->h->state_dir, c->h->config_dir, c->h->runtime_dir };
+	const char *const own[] = {c->h->state_dir, c->h->config_dir, c->h->runtime_dir};
 
 	for (size_t i = 0; i < 3; i++) {
 		if (ak_path_below(own[i], dir) || ak_path_below(dir, own[i]))
@@ -148,9 +155,10 @@ static bool holds_own(const struct plan_ctx *c, const char *dir)
 static bool may_show(const struct plan_ctx *c, const char *real)
 {
 	static const char *const never_above[] = {
-		"/usr", "/etc", "/tmp", "/var/tmp", "/boot", "/root", "/home", "/opt", "/nix", "/proc", "/sys", "/dev", "/run",
+		"/usr", "/etc", "/tmp",	 "/var/tmp", "/boot", "/root", "/home",
+		"/opt", "/nix", "/proc", "/sys",     "/dev",  "/run",
 	};
-	static const char *const never_below[] = { "/etc", "/boot", "/proc", "/sys", "/dev", "/run" };
+	static const char *const never_below[] = {"/etc", "/boot", "/proc", "/sys", "/dev", "/run"};
 
 	if (ak_path_below(c->h->home, real) || holds_own(c, real))
 		return false;
@@ -169,8 +177,10 @@ static void show(struct plan_ctx *c, const char *src, const char *dst)
 {
 	if (ak_path_below(dst, c->p->workspace))
 		return;
-	mount_add(&c->cand, &(struct plan_mount){ .kind = PM_BIND, .flags = PMF_RO | PMF_OPTIONAL, .src = (char *)src,
-						   .dst = (char *)dst });
+	mount_add(&c->cand, &(struct plan_mount){.kind = PM_BIND,
+						 .flags = PMF_RO | PMF_OPTIONAL,
+						 .src = (char *)src,
+						 .dst = (char *)dst});
 }
 
 /* Where a row lies, as named (@ret, PATH_MAX bytes): its variable wins over its path below the home */
@@ -185,7 +195,8 @@ static bool row_root(const struct plan_ctx *c, const struct toolchain *t, char *
 		n = clean ? snprintf(ret, PATH_MAX, "%s", clean) : -1;
 		free(clean);
 	} else if (t->path) {
-		n = snprintf(ret, PATH_MAX, "%s%s%s", t->path[0] == '/' ? "" : c->h->home, t->path[0] == '/' ? "" : "/", t->path);
+		n = snprintf(ret, PATH_MAX, "%s%s%s", t->path[0] == '/' ? "" : c->h->home,
+			     t->path[0] == '/' ? "" : "/", t->path);
 	} else {
 		return false;
 	}
@@ -208,7 +219,7 @@ static bool show_row(struct plan_ctx *c, struct path_state *s, size_t i, const c
 	show(c, real, root);
 	for (size_t k = 0; k < 2 && t->secrets[k]; k++) {
 		if (snprintf(secret, sizeof(secret), "%s/%s", root, t->secrets[k]) < PATH_MAX)
-			mount_add(&c->hides, &(struct plan_mount){ .kind = PM_HIDE, .dst = secret });
+			mount_add(&c->hides, &(struct plan_mount){.kind = PM_HIDE, .dst = secret});
 	}
 	for (size_t k = 0; k < 4 && t->also[k]; k++)
 		show_also(c, s, t->also[k]);
@@ -234,7 +245,7 @@ static void show_also(struct plan_ctx *c, struct path_state *s, const char *path
 
 static void path_append(struct path_state *s, const char *dir)
 {
-	if (strchr(dir, ':'))	/* cannot be said in PATH */
+	if (strchr(dir, ':')) /* cannot be said in PATH */
 		return;
 	if (s->path.len > 0)
 		ak_buf_str(&s->path, ":");
@@ -260,7 +271,8 @@ static bool in_row(struct plan_ctx *c, struct path_state *s, const struct path_d
 	if (!home_fits(c->h->home))
 		return false;
 	for (size_t i = 0; i < TOOLCHAINS; i++) {
-		if (!row_root(c, &toolchains[i], root) || (!ak_path_below(d->given, root) && !ak_path_below(d->real, root)))
+		if (!row_root(c, &toolchains[i], root) ||
+		    (!ak_path_below(d->given, root) && !ak_path_below(d->real, root)))
 			continue;
 		if (show_row(c, s, i, root)) {
 			append_in_row(s, d, root);
@@ -281,7 +293,8 @@ static bool in_root_view(struct plan_ctx *c, struct path_state *s, const struct 
 	return true;
 }
 
-/* Named as a part of the root view, or of a toolchain shown already: the usual case, which needs no walk through links */
+/* Named as a part of the root view, or of a toolchain shown already: the usual case, which needs no walk
+ * through links */
 static bool seen_as_named(const struct plan_ctx *c, const struct path_dir *d)
 {
 	const struct plan_mount *m = view_mount(c, d->given);
@@ -334,7 +347,8 @@ static void path_dir(struct plan_ctx *c, struct path_state *s, const char *entry
 	path_append(s, d.real);
 }
 
-/* The same folder twice on PATH, or a folder in a row that a later entry shows, would be two mounts on one target */
+/* The same folder twice on PATH, or a folder in a row that a later entry shows, would be two mounts on one
+ * target */
 static void drop_repeats(struct plan_ctx *c, size_t first)
 {
 	for (size_t i = first; i < c->cand.n; i++) {
@@ -359,7 +373,7 @@ int plan_path(struct plan_ctx *c)
 {
 	const char *at = c->host_view && c->h->path ? c->h->path : "";
 	bool root = c->h->root || c->p->uid == 0;
-	struct path_state s = { 0 };
+	struct path_state s = {0};
 	size_t first;
 
 	add_home(c);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans resource limits and Landlock rules; refuses what nothing here enforces. Process: executor. Privilege: none. */
+/* Plans resource limits and Landlock rules; refuses what nothing here enforces. Process: executor. Privilege:
+ * none. */
 #include "executor/plan_priv.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@
 struct wanted {
 	uint32_t resource;
 	uint64_t soft, hard;
-	const char *given;	/* the option, when the user gave the value: then it is never lowered in silence */
+	const char *given; /* the option, when the user gave the value: then it is never lowered in silence */
 };
 
 static uint64_t from_rlim(rlim_t v)
@@ -29,7 +30,8 @@ static uint64_t from_rlim(rlim_t v)
 	return v == RLIM_INFINITY ? NO_LIMIT : (uint64_t)v;
 }
 
-/* A hard limit of the caller cannot be passed: nobody here has CAP_SYS_RESOURCE in the initial user namespace */
+/* A hard limit of the caller cannot be passed: nobody here has CAP_SYS_RESOURCE in the initial user namespace
+ */
 static int add_rlimit(struct plan_ctx *c, const struct wanted *w)
 {
 	struct plan *p = c->p;
@@ -40,7 +42,8 @@ static int add_rlimit(struct plan_ctx *c, const struct wanted *w)
 		return ak_err_sys(c->err, errno, "read resource limit %u", w->resource);
 	ceiling = from_rlim(now.rlim_max);
 	if (hard > ceiling && w->given) {
-		ak_err_set(c->err, EPERM, "%s: the caller's own hard limit is %llu", w->given, (unsigned long long)ceiling);
+		ak_err_set(c->err, EPERM, "%s: the caller's own hard limit is %llu", w->given,
+			   (unsigned long long)ceiling);
 		ak_err_hint(c->err, "give at most that, or raise the limit of the calling shell (ulimit -H)");
 		return -EPERM;
 	}
@@ -50,21 +53,23 @@ static int add_rlimit(struct plan_ctx *c, const struct wanted *w)
 		soft = hard;
 	if (p->nrlimits >= AK_INIT_RLIMITS_MAX)
 		return ak_err_set(c->err, E2BIG, "too many resource limits");
-	p->rlimits[p->nrlimits++] = (struct plan_rlimit){ .resource = w->resource, .soft = soft, .hard = hard };
+	p->rlimits[p->nrlimits++] = (struct plan_rlimit){.resource = w->resource, .soft = soft, .hard = hard};
 	return 0;
 }
 
 /* 1 stops core handlers in pipes, which 0 does not: core(5), "Piping core dumps to a program" */
 static int core_limit(struct plan_ctx *c)
 {
-	int r = add_rlimit(c, &(struct wanted){ RLIMIT_CORE, 1, 1, NULL });
+	int r = add_rlimit(c, &(struct wanted){RLIMIT_CORE, 1, 1, NULL});
 
 	if (r == 0 && c->p->rlimits[c->p->nrlimits - 1].hard < 1) {
 		char *pattern = NULL;
 		size_t len;
 
-		if (ak_read_file("/proc/sys/kernel/core_pattern", 4096, &pattern, &len) == 0 && pattern[0] == '|')
-			plan_warn(c->p, "the caller's hard core limit is 0: the host's core handler sees crashes");
+		if (ak_read_file("/proc/sys/kernel/core_pattern", 4096, &pattern, &len) == 0 &&
+		    pattern[0] == '|')
+			plan_warn(c->p,
+				  "the caller's hard core limit is 0: the host's core handler sees crashes");
 		free(pattern);
 	}
 	return r;
@@ -73,17 +78,19 @@ static int core_limit(struct plan_ctx *c)
 static int nproc_limit(struct plan_ctx *c)
 {
 	const struct limit_opt *l = &c->o->pids;
-	uint64_t n = l->value + 1;	/* ak-init counts */
+	uint64_t n = l->value + 1; /* ak-init counts */
 
 	if (l->max)
 		return 0;
 	if (c->p->identity != PLAN_ID_ROOT)
-		return add_rlimit(c, &(struct wanted){ RLIMIT_NPROC, n, n, l->given ? "--pids" : NULL });
+		return add_rlimit(c, &(struct wanted){RLIMIT_NPROC, n, n, l->given ? "--pids" : NULL});
 	if (!l->given) {
-		plan_warn(c->p, "no cgroup and host uid 0 inside: the default limit of processes is not enforced");
+		plan_warn(c->p,
+			  "no cgroup and host uid 0 inside: the default limit of processes is not enforced");
 		return 0;
 	}
-	ak_err_set(c->err, EOPNOTSUPP, "--pids %llu: the kernel does not count processes of host uid 0, and no cgroup is used",
+	ak_err_set(c->err, EOPNOTSUPP,
+		   "--pids %llu: the kernel does not count processes of host uid 0, and no cgroup is used",
 		   (unsigned long long)l->value);
 	ak_err_hint(c->err, "leave --identity root out, or give --pids max");
 	return -EOPNOTSUPP;
@@ -99,7 +106,8 @@ static int check_cpus(struct plan_ctx *c)
 		plan_warn(c->p, "no cgroup: the default CPU limit is not enforced");
 		return 0;
 	}
-	ak_err_set(c->err, EOPNOTSUPP, "--cpus %llu.%03llu: a share of the CPUs needs a cgroup, which is not used here",
+	ak_err_set(c->err, EOPNOTSUPP,
+		   "--cpus %llu.%03llu: a share of the CPUs needs a cgroup, which is not used here",
 		   (unsigned long long)(l->value / 1000), (unsigned long long)(l->value % 1000));
 	ak_err_hint(c->err, "give --cpus max; --cpu-time DUR bounds the total and is enforced");
 	return -EOPNOTSUPP;
@@ -116,23 +124,24 @@ static int fixed_limits(struct plan_ctx *c)
 	const struct exec_opts *o = c->o;
 	const uint64_t cpu_s = o->cpu_time_ms / 1000 + (o->cpu_time_ms % 1000 != 0) + 1;
 	const struct wanted table[] = {
-		{ RLIMIT_NOFILE, o->nofile ? o->nofile : NOFILE_SOFT, o->nofile ? o->nofile : NOFILE_HARD,
-		  o->nofile ? "--nofile" : NULL },
-		{ RLIMIT_STACK, STACK_BYTES, NO_LIMIT, NULL },
-		{ RLIMIT_MEMLOCK, MEMLOCK_BYTES, MEMLOCK_BYTES, NULL },
-		{ RLIMIT_MSGQUEUE, MSGQUEUE_BYTES, MSGQUEUE_BYTES, NULL },
-		{ RLIMIT_SIGPENDING, SIGPENDING, SIGPENDING, NULL },
-		{ RLIMIT_RTPRIO, 0, 0, NULL },
-		{ RLIMIT_NICE, 0, 0, NULL },
+		{RLIMIT_NOFILE, o->nofile ? o->nofile : NOFILE_SOFT, o->nofile ? o->nofile : NOFILE_HARD,
+		 o->nofile ? "--nofile" : NULL},
+		{RLIMIT_STACK, STACK_BYTES, NO_LIMIT, NULL},
+		{RLIMIT_MEMLOCK, MEMLOCK_BYTES, MEMLOCK_BYTES, NULL},
+		{RLIMIT_MSGQUEUE, MSGQUEUE_BYTES, MSGQUEUE_BYTES, NULL},
+		{RLIMIT_SIGPENDING, SIGPENDING, SIGPENDING, NULL},
+		{RLIMIT_RTPRIO, 0, 0, NULL},
+		{RLIMIT_NICE, 0, 0, NULL},
 		/* optional from here on */
-		{ RLIMIT_FSIZE, o->fsize_bytes, o->fsize_bytes, "--fsize" },
-		{ RLIMIT_CPU, cpu_s, cpu_s + 1, "--cpu-time" },	/* a net: ak's watcher counts the whole tree */
+		{RLIMIT_FSIZE, o->fsize_bytes, o->fsize_bytes, "--fsize"},
+		{RLIMIT_CPU, cpu_s, cpu_s + 1, "--cpu-time"}, /* a net: ak's watcher counts the whole tree */
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		int r;
 
-		if ((table[i].resource == RLIMIT_FSIZE && !o->fsize_bytes) || (table[i].resource == RLIMIT_CPU && !o->cpu_time_ms))
+		if ((table[i].resource == RLIMIT_FSIZE && !o->fsize_bytes) ||
+		    (table[i].resource == RLIMIT_CPU && !o->cpu_time_ms))
 			continue;
 		r = add_rlimit(c, &table[i]);
 		if (r < 0)
@@ -162,7 +171,8 @@ static int add_rule(struct plan_ctx *c, const char *path, uint32_t access)
 	char *copy;
 
 	for (size_t i = 0; i < p->npaths; i++) {
-		if (p->paths[i].access == access && access == INIT_PATH_RW && ak_path_below(path, p->paths[i].path))
+		if (p->paths[i].access == access && access == INIT_PATH_RW &&
+		    ak_path_below(path, p->paths[i].path))
 			return 0;
 	}
 	if (p->npaths >= AK_INIT_PATHS_MAX)
@@ -175,13 +185,13 @@ static int add_rule(struct plan_ctx *c, const char *path, uint32_t access)
 		free(copy);
 		return ak_err_set(c->err, ENOMEM, "not enough memory for the plan");
 	}
-	p->paths[p->npaths++] = (struct init_path){ .path = copy, .access = access };
+	p->paths[p->npaths++] = (struct init_path){.path = copy, .access = access};
 	return 0;
 }
 
 /*
- * The mounts say what is read-only; the rules say it again, so that a fault in one of them is not enough. A rule holds for
- * everything below its path: read-only mounts below a writable place need none.
+ * The mounts say what is read-only; the rules say it again, so that a fault in one of them is not enough. A
+ * rule holds for everything below its path: read-only mounts below a writable place need none.
  */
 static int mount_rule(struct plan_ctx *c, const struct plan_mount *m)
 {

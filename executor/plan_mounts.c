@@ -11,13 +11,13 @@
 
 #include "executor/shared/ak_path.h"
 
-#define VIEW_LINKS_MAX 40	/* as the kernel's MAXSYMLINKS */
+#define VIEW_LINKS_MAX 40 /* as the kernel's MAXSYMLINKS */
 
 static void mount_free(struct plan_mount *m)
 {
 	free(m->src);
 	free(m->dst);
-	*m = (struct plan_mount){ .src_fd = -1 };
+	*m = (struct plan_mount){.src_fd = -1};
 }
 
 static bool list_grow(struct mount_list *l)
@@ -48,7 +48,7 @@ void mount_move(struct mount_list *l, struct plan_mount *m)
 		return;
 	}
 	l->v[l->n++] = *m;
-	*m = (struct plan_mount){ .src_fd = -1 };
+	*m = (struct plan_mount){.src_fd = -1};
 }
 
 struct plan_mount *mount_add(struct mount_list *l, const struct plan_mount *m)
@@ -80,7 +80,7 @@ void mount_list_release(struct mount_list *l)
 	for (size_t i = 0; i < l->n; i++)
 		mount_free(&l->v[i]);
 	free(l->v);
-	*l = (struct mount_list){ 0 };
+	*l = (struct mount_list){0};
 }
 
 /* Insertion: the lists are short and nearly in order */
@@ -97,7 +97,8 @@ void mount_sort(struct mount_list *l)
 	}
 }
 
-static const struct plan_mount *deepest(const struct mount_list *l, const char *path, const struct plan_mount *best)
+static const struct plan_mount *deepest(const struct mount_list *l, const char *path,
+					const struct plan_mount *best)
 {
 	size_t best_len = best ? strlen(best->dst) : 0;
 
@@ -125,7 +126,8 @@ const struct plan_mount *view_mount(const struct plan_ctx *c, const char *path)
 static bool any_below(const struct mount_list *l, const char *path)
 {
 	for (size_t i = 0; i < l->n; i++) {
-		if (l->v[i].dst[1] == path[1] && ak_path_below(l->v[i].dst, path) && strcmp(l->v[i].dst, path) != 0)
+		if (l->v[i].dst[1] == path[1] && ak_path_below(l->v[i].dst, path) &&
+		    strcmp(l->v[i].dst, path) != 0)
 			return true;
 	}
 	return false;
@@ -178,7 +180,8 @@ static void view_step(const struct plan_ctx *c, struct view *v)
 		v->kind = VIEW_DIR;
 }
 
-/* Put the link's text in front of what is still to be walked. @todo has PATH_MAX bytes, @at is where its rest starts. */
+/* Put the link's text in front of what is still to be walked. @todo has PATH_MAX bytes, @at is where its rest
+ * starts. */
 static int view_follow(struct view *v, char *todo, const char *at)
 {
 	char link[PATH_MAX], joined[PATH_MAX];
@@ -204,7 +207,8 @@ static int view_follow(struct view *v, char *todo, const char *at)
 
 	char *clean = ak_path_normalize("/", joined);
 
-	/* ".." is taken lexically; that differs from the kernel only behind a second link, which the mount code refuses */
+	/* ".." is taken lexically; that differs from the kernel only behind a second link, which the mount
+	 * code refuses */
 	if (!clean)
 		return -ENAMETOOLONG;
 	memcpy(todo, clean, strlen(clean) + 1);
@@ -264,13 +268,14 @@ static bool host_at(const char *host, const char *src, const char *dst, char *re
 
 bool view_of_host(const struct plan_ctx *c, const char *host, char *ret)
 {
-	const struct mount_list *const lists[] = { &c->placed, &c->sys };
+	const struct mount_list *const lists[] = {&c->placed, &c->sys};
 
 	for (size_t k = 0; k < 2; k++) {
 		for (size_t i = lists[k]->n; i > 0; i--) {
 			const struct plan_mount *m = &lists[k]->v[i - 1];
 
-			if (m->kind == PM_BIND && host_at(host, m->src, m->dst, ret) && view_mount(c, ret) == m)
+			if (m->kind == PM_BIND && host_at(host, m->src, m->dst, ret) &&
+			    view_mount(c, ret) == m)
 				return true;
 		}
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the place of every mount whose target depends on the others, and settles conflicts. Process: executor. Privilege: none. */
+/* Finds the place of every mount whose target depends on the others, and settles conflicts. Process:
+ * executor. Privilege: none. */
 #include "executor/plan_priv.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@
 #include "executor/shared/ak_path.h"
 
 #define ASKED_FOR (PMF_USER | PMF_WORKSPACE)
-#define COVER_BYTES 65536u	/* a hidden folder that still leads to something visible */
+#define COVER_BYTES 65536u /* a hidden folder that still leads to something visible */
 #define COVER_INODES 256u
 
 /* "--ro "/x"", or what a mount of ours is */
@@ -27,16 +28,18 @@ static bool in_system(const struct plan_ctx *c, const struct plan_mount *m)
 
 static int target_missing(struct plan_ctx *c, const struct plan_mount *m, const struct view *v)
 {
-	ak_err_set(c->err, ENOENT, "%s \"%s\": the target does not exist in %s at \"%s\"", name_of(m), m->dst, name_of(v->m),
-		   v->m->dst);
-	ak_err_hint(c->err, "make it first (mkdir or touch \"%s\"): nothing is created in a folder of the host", v->host);
+	ak_err_set(c->err, ENOENT, "%s \"%s\": the target does not exist in %s at \"%s\"", name_of(m), m->dst,
+		   name_of(v->m), v->m->dst);
+	ak_err_hint(c->err,
+		    "make it first (mkdir or touch \"%s\"): nothing is created in a folder of the host",
+		    v->host);
 	return -ENOENT;
 }
 
 static int target_wrong_kind(struct plan_ctx *c, const struct plan_mount *m, bool want_folder)
 {
-	return ak_err_set(c->err, want_folder ? ENOTDIR : EISDIR, "%s \"%s\": the target is %s", name_of(m), m->dst,
-			  want_folder ? "not a folder" : "a folder, the source is not");
+	return ak_err_set(c->err, want_folder ? ENOTDIR : EISDIR, "%s \"%s\": the target is %s", name_of(m),
+			  m->dst, want_folder ? "not a folder" : "a folder, the source is not");
 }
 
 /* 1: place it; 0: leave it out (a mount of ours that has no place here) */
@@ -116,19 +119,35 @@ static int set_target(struct plan_ctx *c, struct plan_mount *m, const char *path
 
 static int cannot_expand(struct plan_ctx *c, const struct plan_mount *m)
 {
-	ak_err_hint(c->err, "choose a target that exists, or one outside the system folders, such as /mnt/NAME");
+	ak_err_hint(c->err,
+		    "choose a target that exists, or one outside the system folders, such as /mnt/NAME");
 	return ak_err_wrap(c->err, "%s \"%s\"", name_of(m), m->dst);
 }
 
-/* The target as it will be seen; system folders are opened up until it can be made */
+/* 1: room was made where @v found nothing, look again; 0: nothing to be done */
+static int make_room(struct plan_ctx *c, const struct view *v)
+{
+	int r;
+
+	if (!v->m && c->p->root == PLAN_ROOT_OVERLAY)
+		return plan_root_cover(c, v->path);
+	if (!in_system(c, v->m))
+		return 0;
+	r = plan_root_expand(c, v->m);
+	return r < 0 ? r : 1;
+}
+
+/* The target as it will be seen; folders of the root are opened up until it can be made */
 static int find_target(struct plan_ctx *c, const struct plan_mount *m, struct view *v)
 {
 	int r;
 
-	while ((r = view_resolve(c, m->dst, v)) == 0 && v->kind == VIEW_MISSING && in_system(c, v->m)) {
-		r = plan_root_expand(c, v->m);
+	while ((r = view_resolve(c, m->dst, v)) == 0 && v->kind == VIEW_MISSING) {
+		r = make_room(c, v);
 		if (r < 0)
 			return cannot_expand(c, m);
+		if (r == 0)
+			break;
 	}
 	return r < 0 ? resolve_failed(c, m, r) : 1;
 }
@@ -147,12 +166,15 @@ static int place_one(struct plan_ctx *c, struct plan_mount *m)
 	r = find_target(c, m, &v);
 	if (r <= 0)
 		return r;
-	/* a link that leads to the source's own path is no surprise: --rw ws/link shows what the link means */
+	/* a link that leads to the source's own path is no surprise: --rw ws/link shows what the link means
+	 */
 	if (v.foreign_link && !(m->kind == PM_BIND && strcmp(m->src, v.path) == 0))
 		return m->flags & ASKED_FOR ? link_in_the_way(c, m, &v) : 0;
 	if ((ak_path_below(v.path, "/proc") || ak_path_below(v.path, "/dev")) && m->kind != PM_DEVNODE)
-		return m->flags & ASKED_FOR ? ak_err_set(c->err, EPERM, "%s \"%s\": leads to %s, which is the sandbox's own",
-							 name_of(m), m->dst, v.path) : 0;
+		return m->flags & ASKED_FOR ? ak_err_set(c->err, EPERM,
+							 "%s \"%s\": leads to %s, which is the sandbox's own",
+							 name_of(m), m->dst, v.path)
+					    : 0;
 	r = check_kind(c, m, &v);
 	if (r <= 0)
 		return r;
@@ -191,8 +213,8 @@ static bool below(const struct plan_mount *m, const char *path)
 }
 
 /*
- * A hidden folder with something visible below it: an empty read-only tmpfs in the folder's place, which the mounts that
- * were asked for go on top of; what is there by default is hidden with the rest.
+ * A hidden folder with something visible below it: an empty read-only tmpfs in the folder's place, which the
+ * mounts that were asked for go on top of; what is there by default is hidden with the rest.
  */
 static void cover(struct plan_ctx *c, const struct plan_mount *hide)
 {
@@ -202,8 +224,13 @@ static void cover(struct plan_ctx *c, const struct plan_mount *hide)
 		if (!(m->flags & (ASKED_FOR | PMF_PROTECT)) && ak_path_below(m->dst, hide->dst))
 			mount_drop(&c->placed, i--);
 	}
-	mount_add(&c->placed, &(struct plan_mount){ .kind = PM_TMPFS, .flags = PMF_RO | (hide->flags & PMF_USER), .opt = hide->opt,
-			.dst = hide->dst, .mode = 0555, .size_bytes = COVER_BYTES, .inodes = COVER_INODES });
+	mount_add(&c->placed, &(struct plan_mount){.kind = PM_TMPFS,
+						   .flags = PMF_RO | (hide->flags & PMF_USER),
+						   .opt = hide->opt,
+						   .dst = hide->dst,
+						   .mode = 0555,
+						   .size_bytes = COVER_BYTES,
+						   .inodes = COVER_INODES});
 	mount_sort(&c->placed);
 	/* what lies directly in the cover now gets its target made there */
 	for (size_t i = 0; i < c->placed.n; i++) {

@@ -2,10 +2,11 @@
 /*
  * What the parts of the planner share. Process: executor. Privilege: none.
  *
- * Mounts are gathered in three lists: `sys` (root view, /proc, /dev: kept in the order in which they were added), `cand`
- * (everything whose place depends on its target: private tmpfs, home, toolchains, workspace, protected names, binds) and
- * `hides`. plan_place() takes the candidates parents first, resolves each target as the sandbox will see it, checks it
- * and moves it to `placed`. So a mount is always made after what lies above it and the most specific path wins.
+ * Mounts are gathered in three lists: `sys` (root view, /proc, /dev: kept in the order in which they were
+ * added), `cand` (everything whose place depends on its target: private tmpfs, home, toolchains, workspace,
+ * protected names, binds) and `hides`. plan_place() takes the candidates parents first, resolves each target
+ * as the sandbox will see it, checks it and moves it to `placed`. So a mount is always made after what lies
+ * above it and the most specific path wins.
  */
 #ifndef AK_PLAN_PRIV_H
 #define AK_PLAN_PRIV_H
@@ -24,14 +25,14 @@
 #define MIB ((uint64_t)1 << 20)
 #define PLAN_TMP_BYTES (512 * MIB)
 #define PLAN_INODES 131072u
-#define PLAN_PATH_DIRS_MAX 256u		/* entries of PATH that are looked at */
-#define PLAN_EXPAND_MAX 512u		/* entries of a system folder that is opened up to hold a mount */
-#define PLAN_PROTECTED_MAX 256u		/* protected names mounted */
+#define PLAN_PATH_DIRS_MAX 256u /* entries of PATH that are looked at */
+#define PLAN_EXPAND_MAX 512u	/* entries of a system folder that is opened up to hold a mount */
+#define PLAN_PROTECTED_MAX 256u /* protected names mounted */
 
 struct mount_list {
 	struct plan_mount *v;
 	size_t n, cap;
-	int error;		/* latched: -ENOMEM, -E2BIG */
+	int error; /* latched: -ENOMEM, -E2BIG */
 };
 
 struct plan_ctx {
@@ -40,16 +41,18 @@ struct plan_ctx {
 	struct plan *p;
 	struct ak_err *err;
 	uint32_t weak;
-	bool host_view;			/* no --rootfs */
-	bool home_covered;		/* the workspace is the home or holds it: no private one */
-	uint64_t memory_bytes;		/* UINT64_MAX when lifted */
-	char *path_env;			/* PATH inside */
-	struct mount_list sys, cand, placed, hides;
+	bool host_view;	       /* no --rootfs */
+	bool home_covered;     /* the workspace is the home or holds it: no private one */
+	uint64_t memory_bytes; /* UINT64_MAX when lifted */
+	char *path_env;	       /* PATH inside */
+	struct mount_list sys, cand, placed, pins, hides;
 };
 
-/* --- plan_mounts.c: lists, and how a path will look inside ----------------------------------------------------------- */
+/* --- plan_mounts.c: lists, and how a path will look inside
+ * ----------------------------------------------------------- */
 
-/** mount_add() - append a copy of @m (strings copied, src_fd set to -1); a failure is latched in @l. Return: the copy or NULL. */
+/** mount_add() - append a copy of @m (strings copied, src_fd set to -1); a failure is latched in @l. Return:
+ * the copy or NULL. */
 struct plan_mount *mount_add(struct mount_list *l, const struct plan_mount *m);
 /** mount_move() - append @m itself; its strings are taken, also when it fails */
 void mount_move(struct mount_list *l, struct plan_mount *m);
@@ -64,11 +67,11 @@ enum view_kind { VIEW_MISSING, VIEW_DIR, VIEW_FILE, VIEW_LINK, VIEW_OPAQUE };
 
 /* A path as the sandbox will see it, given the mounts of `sys` and `placed` */
 struct view {
-	enum view_kind kind;		/* OPAQUE: below /proc or /dev, not known before they are mounted */
-	char path[PATH_MAX];		/* inside, without symbolic links */
-	char host[PATH_MAX];		/* where it lies on the host; "" when it is none of the host's */
-	const struct plan_mount *m;	/* mount it lies in; NULL: the root itself */
-	bool foreign_link;		/* a symbolic link outside the root view was followed */
+	enum view_kind kind;	    /* OPAQUE: below /proc or /dev, not known before they are mounted */
+	char path[PATH_MAX];	    /* inside, without symbolic links */
+	char host[PATH_MAX];	    /* where it lies on the host; "" when it is none of the host's */
+	const struct plan_mount *m; /* mount it lies in; NULL: the root itself */
+	bool foreign_link;	    /* a symbolic link outside the root view was followed */
 };
 
 /**
@@ -77,13 +80,15 @@ struct view {
  */
 int view_resolve(const struct plan_ctx *c, const char *path, struct view *ret);
 
-/** view_mount() - the deepest mount at or above a path without links, the last one of equals; NULL: the root */
+/** view_mount() - the deepest mount at or above a path without links, the last one of equals; NULL: the root
+ */
 const struct plan_mount *view_mount(const struct plan_ctx *c, const char *path);
 
 /** view_of_host() - where host path @host appears inside; false when nowhere. @ret has PATH_MAX bytes. */
 bool view_of_host(const struct plan_ctx *c, const char *host, char *ret);
 
-/* --- the stages, in the order plan_build() calls them. Each returns 0 or a negative errno with c->err set. ------------ */
+/* --- the stages, in the order plan_build() calls them. Each returns 0 or a negative errno with c->err set.
+ * ------------ */
 
 /** plan_workspace_find() - p->workspace and p->cwd; refuses what must not be a workspace */
 int plan_workspace_find(struct plan_ctx *c);
@@ -95,8 +100,15 @@ int plan_home(struct plan_ctx *c);
 int plan_root_view(struct plan_ctx *c);
 /** plan_root_etc() - the host view's /etc */
 int plan_root_etc(struct plan_ctx *c);
-/** plan_root_expand() - turn system bind @m into a folder of binds, so that targets can be made in it; may move entries of sys */
+/** plan_root_expand() - turn system bind @m into a folder of binds, so that targets can be made in it; may
+ * move entries of sys */
 int plan_root_expand(struct plan_ctx *c, const struct plan_mount *m);
+/**
+ * plan_root_cover() - make room in an overlay for a target that does not exist, where the rootfs is not the
+ * caller's own Return: 1 when a folder was covered and the target must be looked at again; 0; or a negative
+ * errno.
+ */
+int plan_root_cover(struct plan_ctx *c, const char *path);
 /** plan_group_only() - hide what only a supplementary group of the caller may read in system folder @dir */
 void plan_group_only(struct plan_ctx *c, const char *dir);
 /** plan_path() - toolchains, other folders on PATH, and PATH inside */

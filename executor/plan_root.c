@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans the root: the host's system folders or those of --rootfs, /proc, /dev, private tmpfs. Process: executor. Privilege: none. */
+/* Plans the root: the host's system folders or those of --rootfs, /proc, /dev, private tmpfs. Process:
+ * executor. Privilege: none. */
 #include "executor/plan_priv.h"
 
 #include <dirent.h>
@@ -17,15 +18,18 @@
 #define RUN_BYTES (16 * MIB)
 #define RUN_INODES 8192u
 #define VAR_TMP_BYTES (256 * MIB)
+#define COVER_BYTES MIB /* a folder of an overlay that had to be covered */
 
-/* Top folders of the host that make up a system. A symbolic link is made again, so that /bin/sh stays one path. */
-static const char *const system_dirs[] = { "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/libo32" };
+/* Top folders of the host that make up a system. A symbolic link is made again, so that /bin/sh stays one
+ * path. */
+static const char *const system_dirs[] = {"/usr",   "/bin",   "/sbin",	 "/lib",
+					  "/lib32", "/lib64", "/libx32", "/libo32"};
 
 /* Software outside /usr; here a symbolic link is followed, since it may lead anywhere */
-static const char *const extra_dirs[] = { "/opt", "/nix" };
+static const char *const extra_dirs[] = {"/opt", "/nix"};
 
 /* Ours in every root, whatever a rootfs has under these names */
-static const char *const own_names[] = { "proc", "dev", "sys", "tmp", "run" };
+static const char *const own_names[] = {"proc", "dev", "sys", "tmp", "run"};
 
 /* The private tmpfs mounts but the home */
 static const struct {
@@ -34,25 +38,27 @@ static const struct {
 	uint64_t bytes;
 	uint64_t inodes;
 } tmpfs_table[] = {
-	{ "/tmp", 01777, PLAN_TMP_BYTES, PLAN_INODES },
-	{ "/var/tmp", 01777, VAR_TMP_BYTES, PLAN_INODES },
-	{ "/run", 0755, RUN_BYTES, RUN_INODES },
+	{"/tmp", 01777, PLAN_TMP_BYTES, PLAN_INODES},
+	{"/var/tmp", 01777, VAR_TMP_BYTES, PLAN_INODES},
+	{"/run", 0755, RUN_BYTES, RUN_INODES},
 };
 
 static void add_dir(struct plan_ctx *c, const char *dst, mode_t mode)
 {
-	mount_add(&c->sys, &(struct plan_mount){ .kind = PM_DIR, .dst = (char *)dst, .mode = mode });
+	mount_add(&c->sys, &(struct plan_mount){.kind = PM_DIR, .dst = (char *)dst, .mode = mode});
 }
 
 static void add_link(struct plan_ctx *c, const char *dst, const char *text)
 {
-	mount_add(&c->sys, &(struct plan_mount){ .kind = PM_SYMLINK, .src = (char *)text, .dst = (char *)dst });
+	mount_add(&c->sys, &(struct plan_mount){.kind = PM_SYMLINK, .src = (char *)text, .dst = (char *)dst});
 }
 
 static void add_system(struct plan_ctx *c, const char *src, const char *dst, uint32_t flags)
 {
-	mount_add(&c->sys, &(struct plan_mount){ .kind = PM_BIND, .flags = PMF_RO | PMF_SYSTEM | flags, .src = (char *)src,
-						  .dst = (char *)dst });
+	mount_add(&c->sys, &(struct plan_mount){.kind = PM_BIND,
+						.flags = PMF_RO | PMF_SYSTEM | flags,
+						.src = (char *)src,
+						.dst = (char *)dst});
 }
 
 /* One entry of a folder: a bind, or a link made again. Sockets, pipes and devices are left out. */
@@ -125,10 +131,13 @@ static int add_entries(struct plan_ctx *c, const char *src, const char *dst, boo
 	if (!dir)
 		return -errno;
 	while ((e = readdir(dir))) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || (top && is_own_name(e->d_name)))
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+		    (top && is_own_name(e->d_name)))
 			continue;
-		if (++count > PLAN_EXPAND_MAX || snprintf(from, sizeof(from), "%s/%s", strcmp(src, "/") ? src : "", e->d_name)
-		    >= PATH_MAX || snprintf(to, sizeof(to), "%s/%s", top ? "" : dst, e->d_name) >= PATH_MAX) {
+		if (++count > PLAN_EXPAND_MAX ||
+		    snprintf(from, sizeof(from), "%s/%s", strcmp(src, "/") ? src : "", e->d_name) >=
+			    PATH_MAX ||
+		    snprintf(to, sizeof(to), "%s/%s", top ? "" : dst, e->d_name) >= PATH_MAX) {
 			closedir(dir);
 			return -E2BIG;
 		}
@@ -154,7 +163,8 @@ static int find_rootfs(struct plan_ctx *c)
 	if (stat(c->p->rootfs, &st) < 0 || !S_ISDIR(st.st_mode))
 		return ak_err_set(c->err, ENOTDIR, "--rootfs \"%s\": is not a folder", dir);
 	if (strcmp(c->p->rootfs, "/") == 0 && !AK_WEAK(c->weak, AK_WEAK_ROOTVIEW)) {
-		ak_err_set(c->err, EPERM, "--rootfs \"%s\": is the host's own root, with everything in it", dir);
+		ak_err_set(c->err, EPERM, "--rootfs \"%s\": is the host's own root, with everything in it",
+			   dir);
 		ak_err_hint(c->err, "--rootfs host shows the host's system folders only");
 		return -EPERM;
 	}
@@ -179,7 +189,8 @@ static int rootfs_root(struct plan_ctx *c)
 	}
 	r = add_entries(c, c->p->rootfs, "/", true);
 	if (r == -E2BIG) {
-		ak_err_set(c->err, E2BIG, "--rootfs \"%s\": more than %u entries at its top", c->p->rootfs, PLAN_EXPAND_MAX);
+		ak_err_set(c->err, E2BIG, "--rootfs \"%s\": more than %u entries at its top", c->p->rootfs,
+			   PLAN_EXPAND_MAX);
 		ak_err_hint(c->err, "is it a root file system? --rootfs-write tmp has no such limit");
 		return r;
 	}
@@ -203,15 +214,20 @@ static void add_private(struct plan_ctx *c)
 	for (size_t i = 0; i < sizeof(tmpfs_table) / sizeof(tmpfs_table[0]); i++) {
 		uint64_t bytes = tmpfs_table[i].bytes;
 
-		/* in an overlay /var/tmp is writable already; elsewhere it must be there to be mounted over */
+		/* in an overlay /var/tmp is writable already; elsewhere it must be there to be mounted over
+		 */
 		if (!c->host_view && strcmp(tmpfs_table[i].dst, "/var/tmp") == 0 &&
-		    (c->p->root == PLAN_ROOT_OVERLAY || !rootfs_has_dir(c, "/var") || !rootfs_has_dir(c, "/var/tmp")))
+		    (c->p->root == PLAN_ROOT_OVERLAY || !rootfs_has_dir(c, "/var") ||
+		     !rootfs_has_dir(c, "/var/tmp")))
 			continue;
-		mount_add(&c->cand, &(struct plan_mount){ .kind = PM_TMPFS, .dst = (char *)tmpfs_table[i].dst,
-				.mode = tmpfs_table[i].mode, .inodes = tmpfs_table[i].inodes,
-				.size_bytes = bytes < c->memory_bytes ? bytes : c->memory_bytes });
+		mount_add(&c->cand, &(struct plan_mount){
+					    .kind = PM_TMPFS,
+					    .dst = (char *)tmpfs_table[i].dst,
+					    .mode = tmpfs_table[i].mode,
+					    .inodes = tmpfs_table[i].inodes,
+					    .size_bytes = bytes < c->memory_bytes ? bytes : c->memory_bytes});
 	}
-	mount_add(&c->cand, &(struct plan_mount){ .kind = PM_DIR, .dst = (char *)"/run/lock", .mode = 01777 });
+	mount_add(&c->cand, &(struct plan_mount){.kind = PM_DIR, .dst = (char *)"/run/lock", .mode = 01777});
 }
 
 int plan_root_view(struct plan_ctx *c)
@@ -232,11 +248,23 @@ int plan_root_view(struct plan_ctx *c)
 	}
 	if (r < 0)
 		return r;
-	mount_add(&c->sys, &(struct plan_mount){ .kind = PM_PROC, .dst = (char *)"/proc", .mode = 0555 });
-	mount_add(&c->sys, &(struct plan_mount){ .kind = PM_DEV, .dst = (char *)"/dev", .mode = 0755,
-			.size_bytes = SHM_BYTES < c->memory_bytes ? SHM_BYTES : c->memory_bytes });
+	mount_add(&c->sys, &(struct plan_mount){.kind = PM_PROC, .dst = (char *)"/proc", .mode = 0555});
+	mount_add(&c->sys, &(struct plan_mount){.kind = PM_DEV,
+						.dst = (char *)"/dev",
+						.mode = 0755,
+						.size_bytes = SHM_BYTES < c->memory_bytes ? SHM_BYTES
+											  : c->memory_bytes});
 	add_private(c);
 	return 0;
+}
+
+static int entries_failed(struct plan_ctx *c, const char *src, int r)
+{
+	if (r == -E2BIG)
+		return ak_err_set(c->err, E2BIG,
+				  "\"%s\" has too many entries (over %u) to mount something new in it", src,
+				  PLAN_EXPAND_MAX);
+	return ak_err_sys(c->err, -r, "read \"%s\"", src);
 }
 
 int plan_root_expand(struct plan_ctx *c, const struct plan_mount *m)
@@ -251,12 +279,45 @@ int plan_root_expand(struct plan_ctx *c, const struct plan_mount *m)
 	c->sys.v[i].mode = 0755;
 	if (dst)
 		r = add_entries(c, src, dst, false);
-	if (r == -E2BIG)
-		ak_err_set(c->err, E2BIG, "\"%s\" has too many entries (over %u) to mount something new in it", src,
-			   PLAN_EXPAND_MAX);
-	else if (r < 0)
-		ak_err_sys(c->err, -r, "read \"%s\"", src);
+	if (r < 0)
+		entries_failed(c, src, r);
 	free(src);
 	free(dst);
 	return r;
+}
+
+/* The deepest folder above @path that the rootfs has: @ret is its name inside, @full on the host */
+static bool deepest_folder(const struct plan_ctx *c, const char *path, char *ret, char *full, struct stat *st)
+{
+	if (snprintf(ret, PATH_MAX, "%s", path) >= PATH_MAX)
+		return false;
+	for (char *slash; (slash = strrchr(ret, '/')) && slash != ret;) {
+		*slash = '\0';
+		if (snprintf(full, PATH_MAX, "%s%s", c->p->rootfs, ret) < PATH_MAX && lstat(full, st) == 0)
+			return S_ISDIR(st->st_mode);
+	}
+	return false;
+}
+
+/*
+ * The top of an overlay belongs to its upper layer, so anything can be made there. Deeper folders keep the
+ * owner they have on the host, and one whose id is not mapped cannot be written to, not even by copying it up
+ * (EOVERFLOW).
+ */
+int plan_root_cover(struct plan_ctx *c, const char *path)
+{
+	char inside[PATH_MAX], full[PATH_MAX];
+	struct stat st;
+	int r;
+
+	if (!deepest_folder(c, path, inside, full, &st) ||
+	    (c->p->identity != PLAN_ID_RANGE && st.st_uid == c->h->uid && st.st_gid == c->h->gid))
+		return 0;
+	mount_add(&c->sys, &(struct plan_mount){.kind = PM_TMPFS,
+						.dst = inside,
+						.mode = 0755,
+						.size_bytes = COVER_BYTES,
+						.inodes = PLAN_EXPAND_MAX * 2});
+	r = add_entries(c, full, inside, false);
+	return r < 0 ? entries_failed(c, full, r) : 1;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans the workspace: which folder may be one, its protected names, what is hidden in it. Process: executor. Privilege: none. */
+/* Plans the workspace: which folder may be one, its protected names, what is hidden in it. Process: executor.
+ * Privilege: none. */
 #include "executor/plan_priv.h"
 
 #include <dirent.h>
@@ -16,44 +17,103 @@
 /* The root view itself: never a workspace, whoever names it */
 static const struct {
 	const char *path;
-	bool below;	/* nor anything below it */
+	bool below; /* nor anything below it */
 } system_table[] = {
-	{ "/", false },
-	{ "/usr", false },
-	{ "/etc", false },
-	{ "/bin", false },
-	{ "/sbin", false },
-	{ "/lib", false },
-	{ "/lib32", false },
-	{ "/lib64", false },
-	{ "/libx32", false },
-	{ "/libo32", false },
-	{ "/var", false },
-	{ "/opt", false },
-	{ "/nix", false },
-	{ "/boot", false },
-	{ "/proc", true },
-	{ "/sys", true },
-	{ "/dev", true },
-	{ "/run", true },
+	{"/", false},	 {"/usr", false},   {"/etc", false},   {"/bin", false},	   {"/sbin", false},
+	{"/lib", false}, {"/lib32", false}, {"/lib64", false}, {"/libx32", false}, {"/libo32", false},
+	{"/var", false}, {"/opt", false},   {"/nix", false},   {"/boot", false},   {"/proc", true},
+	{"/sys", true},	 {"/dev", true},    {"/run", true},
 };
 
 /* Below a home: keys, tokens, browser profiles and histories */
 static const char *const secret_table[] = {
-	".ssh", ".gnupg", ".aws", ".azure", ".config/gcloud", ".kube", ".docker", ".netrc", ".git-credentials",
-	".config/git/credentials", ".config/gh", ".config/hub", ".config/glab-cli", ".npmrc", ".pypirc", ".yarnrc.yml",
-	".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials", ".m2/settings.xml", ".m2/settings-security.xml",
-	".gradle/gradle.properties", ".composer/auth.json", ".config/composer/auth.json", ".config/pip/pip.conf",
-	".config/containers/auth.json", ".terraform.d/credentials.tfrc.json", ".terraformrc", ".vault-token",
-	".config/rclone", ".config/sops", ".config/age", ".config/op", ".password-store", ".local/share/keyrings",
-	".local/share/kwalletd", ".pgpass", ".my.cnf", ".mylogin.cnf", ".boto", ".s3cfg", ".oci", ".config/doctl", ".fly",
-	".kaggle", ".huggingface/token", ".cache/huggingface/token", ".claude/.credentials.json", ".claude.json",
-	".codex/auth.json", ".gemini/oauth_creds.json", ".config/github-copilot", ".config/anthropic", ".config/openai",
-	".config/stripe", ".config/ngrok", ".config/heroku", ".authinfo", ".authinfo.gpg", ".Xauthority", ".ICEauthority",
-	".pki", ".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware",
-	".config/microsoft-edge", ".config/vivaldi", ".config/opera", ".var/app", "snap", ".bash_history", ".zsh_history",
-	".history", ".sh_history", ".ksh_history", ".histfile", ".local/share/fish/fish_history", ".python_history",
-	".node_repl_history", ".psql_history", ".mysql_history", ".sqlite_history", ".rediscli_history", ".lesshst", ".viminfo",
+	".ssh",
+	".gnupg",
+	".aws",
+	".azure",
+	".config/gcloud",
+	".kube",
+	".docker",
+	".netrc",
+	".git-credentials",
+	".config/git/credentials",
+	".config/gh",
+	".config/hub",
+	".config/glab-cli",
+	".npmrc",
+	".pypirc",
+	".yarnrc.yml",
+	".cargo/credentials",
+	".cargo/credentials.toml",
+	".gem/credentials",
+	".m2/settings.xml",
+	".m2/settings-security.xml",
+	".gradle/gradle.properties",
+	".composer/auth.json",
+	".config/composer/auth.json",
+	".config/pip/pip.conf",
+	".config/containers/auth.json",
+	".terraform.d/credentials.tfrc.json",
+	".terraformrc",
+	".vault-token",
+	".config/rclone",
+	".config/sops",
+	".config/age",
+	".config/op",
+	".password-store",
+	".local/share/keyrings",
+	".local/share/kwalletd",
+	".pgpass",
+	".my.cnf",
+	".mylogin.cnf",
+	".boto",
+	".s3cfg",
+	".oci",
+	".config/doctl",
+	".fly",
+	".kaggle",
+	".huggingface/token",
+	".cache/huggingface/token",
+	".claude/.credentials.json",
+	".claude.json",
+	".codex/auth.json",
+	".gemini/oauth_creds.json",
+	".config/github-copilot",
+	".config/anthropic",
+	".config/openai",
+	".config/stripe",
+	".config/ngrok",
+	".config/heroku",
+	".authinfo",
+	".authinfo.gpg",
+	".Xauthority",
+	".ICEauthority",
+	".pki",
+	".mozilla",
+	".thunderbird",
+	".config/google-chrome",
+	".config/chromium",
+	".config/BraveSoftware",
+	".config/microsoft-edge",
+	".config/vivaldi",
+	".config/opera",
+	".var/app",
+	"snap",
+	".bash_history",
+	".zsh_history",
+	".history",
+	".sh_history",
+	".ksh_history",
+	".histfile",
+	".local/share/fish/fish_history",
+	".python_history",
+	".node_repl_history",
+	".psql_history",
+	".mysql_history",
+	".sqlite_history",
+	".rediscli_history",
+	".lesshst",
+	".viminfo",
 };
 
 static int refuse(struct plan_ctx *c, const char *why, const char *hint)
@@ -71,7 +131,8 @@ static int check_system(struct plan_ctx *c)
 		const char *path = system_table[i].path;
 
 		if (strcmp(ws, path) == 0 || (system_table[i].below && ak_path_below(ws, path)))
-			return refuse(c, "is part of the system that every sandbox sees, not a folder of work",
+			return refuse(c,
+				      "is part of the system that every sandbox sees, not a folder of work",
 				      "go to a project folder, or name one with -C DIR");
 	}
 	return 0;
@@ -79,21 +140,25 @@ static int check_system(struct plan_ctx *c)
 
 static int check_own(struct plan_ctx *c)
 {
-	const char *const own[] = { c->h->state_dir, c->h->config_dir, c->h->runtime_dir };
+	const char *const own[] = {c->h->state_dir, c->h->config_dir, c->h->runtime_dir};
 	const char *ws = c->p->workspace;
 	bool given = c->o->workspace_given;
 
 	for (size_t i = 0; i < 3; i++) {
 		if (ak_path_below(ws, own[i]))
-			return refuse(c, "lies in a folder of ak's own", "ak's state and configuration are never shown inside");
+			return refuse(c, "lies in a folder of ak's own",
+				      "ak's state and configuration are never shown inside");
 	}
 	if (!given && ak_path_below(c->h->home, ws))
-		return refuse(c, strcmp(ws, c->h->home) == 0 ? "is the home folder" : "contains the home folder",
-			      "go to a project folder; or name it with -C to use it all the same (known secrets are hidden)");
+		return refuse(c,
+			      strcmp(ws, c->h->home) == 0 ? "is the home folder" : "contains the home folder",
+			      "go to a project folder; or name it with -C to use it all the same (known "
+			      "secrets are hidden)");
 	for (size_t i = 0; !given && i < 3; i++) {
 		if (ak_path_below(own[i], ws))
 			return refuse(c, "contains ak's own state or configuration",
-				      "go to a project folder; or name it with -C to use it all the same (ak's folders are hidden)");
+				      "go to a project folder; or name it with -C to use it all the same "
+				      "(ak's folders are hidden)");
 	}
 	return 0;
 }
@@ -106,7 +171,8 @@ static int check_workdir(struct plan_ctx *c)
 	if (!c->p->cwd)
 		return ak_err_sys(c->err, errno, "--workdir \"%s\"", given ? given : "");
 	if (ak_path_below(c->p->cwd, "/proc") || ak_path_below(c->p->cwd, "/dev")) {
-		ak_err_set(c->err, EPERM, "--workdir \"%s\": lies in %.5s, whose entries can lead out of the sandbox", given,
+		ak_err_set(c->err, EPERM,
+			   "--workdir \"%s\": lies in %.5s, whose entries can lead out of the sandbox", given,
 			   c->p->cwd);
 		ak_err_hint(c->err, "name an ordinary folder as it is called inside");
 		return -EPERM;
@@ -148,7 +214,9 @@ static int check_allowed(struct plan_ctx *c)
 		if (protected_is_row(*a))
 			continue;
 		ak_err_set(c->err, EINVAL, "--allow-protected \"%s\": is not a protected name", *a);
-		ak_err_hint(c->err, "protected are names such as .git, .git/hooks, .github, .vscode, .envrc, AGENTS.md");
+		ak_err_hint(
+			c->err,
+			"protected are names such as .git, .git/hooks, .github, .vscode, .envrc, AGENTS.md");
 		return -EINVAL;
 	}
 	return 0;
@@ -156,8 +224,10 @@ static int check_allowed(struct plan_ctx *c)
 
 static void add_protected(struct plan_ctx *c, const char *path, uint32_t flags)
 {
-	mount_add(&c->cand, &(struct plan_mount){ .kind = PM_BIND, .flags = PMF_PROTECT | PMF_TARGET_EXISTS | flags,
-						   .src = (char *)path, .dst = (char *)path });
+	mount_add(&c->cand, &(struct plan_mount){.kind = PM_BIND,
+						 .flags = PMF_PROTECT | PMF_TARGET_EXISTS | flags,
+						 .src = (char *)path,
+						 .dst = (char *)path});
 }
 
 /* ".git": as a folder it stays writable, but cannot be renamed away from under its read-only hooks */
@@ -197,8 +267,8 @@ static int protect_entry(struct plan_ctx *c, const struct dirent *e, size_t *cou
 		return 0;
 	}
 	if (++*count > PLAN_PROTECTED_MAX)
-		return ak_err_set(c->err, E2BIG, "workspace \"%s\": more than %u protected names", c->p->workspace,
-				  PLAN_PROTECTED_MAX);
+		return ak_err_set(c->err, E2BIG, "workspace \"%s\": more than %u protected names",
+				  c->p->workspace, PLAN_PROTECTED_MAX);
 	if (class == PROTECTED_GIT)
 		protect_git(c, path, S_ISDIR(st.st_mode));
 	else
@@ -223,8 +293,10 @@ static int protect_names(struct plan_ctx *c)
 
 int plan_workspace(struct plan_ctx *c)
 {
-	struct plan_mount m = { .kind = PM_BIND, .flags = PMF_WORKSPACE | PMF_IDMAP, .src = c->p->workspace,
-				.dst = c->p->workspace };
+	struct plan_mount m = {.kind = PM_BIND,
+			       .flags = PMF_WORKSPACE | PMF_IDMAP,
+			       .src = c->p->workspace,
+			       .dst = c->p->workspace};
 	int r = check_allowed(c);
 
 	if (r < 0)
@@ -247,7 +319,7 @@ static bool hide_shown(struct plan_ctx *c, const char *host)
 		return true;
 	if (lstat(host, &st) < 0)
 		return false;
-	mount_add(&c->hides, &(struct plan_mount){ .kind = PM_HIDE, .dst = inside });
+	mount_add(&c->hides, &(struct plan_mount){.kind = PM_HIDE, .dst = inside});
 	return true;
 }
 
@@ -262,16 +334,47 @@ static bool shown_writable(const struct plan_ctx *c, const char *host)
 	return m && !(m->flags & PMF_RO);
 }
 
+/*
+ * Pin the folders above @host that the sandbox could rename, to make new ones under the old name: a mount point cannot be
+ * renamed or removed (EBUSY). For a secret that is not needed, as its cover goes with it; for a place ak reads from it is.
+ */
+static void pin_ancestors(struct plan_ctx *c, const char *host)
+{
+	char inside[PATH_MAX];
+	const struct plan_mount *m;
+	size_t top;
+
+	if (!view_of_host(c, host, inside))
+		return;
+	m = view_mount(c, inside);
+	if (!m || (m->flags & PMF_RO))
+		return;
+	top = strlen(m->dst);
+	for (char *p = inside + top + 1; (p = strchr(p, '/')); p++) {
+		*p = '\0';
+		mount_add(&c->pins, &(struct plan_mount){ .kind = PM_BIND, .flags = PMF_PROTECT | PMF_TARGET_EXISTS,
+							   .src = inside, .dst = inside });
+		*p = '/';
+	}
+}
+
 int plan_secrets(struct plan_ctx *c)
 {
-	const char *const own[] = { c->h->state_dir, c->h->config_dir, c->h->runtime_dir };
+	const char *const own[] = {c->h->state_dir, c->h->config_dir, c->h->runtime_dir};
 	char path[PATH_MAX];
 
 	if (AK_WEAK(c->weak, AK_WEAK_ROOTVIEW))
 		return 0;
 	for (size_t i = 0; i < 3; i++) {
+		struct stat st;
+
+		if (lstat(own[i], &st) == 0)
+			pin_ancestors(c, own[i]);
 		if (!hide_shown(c, own[i]) && shown_writable(c, own[i]))
-			plan_warn(c->p, "\"%s\" does not exist yet and can be made from inside: ak would read it later", own[i]);
+			plan_warn(c->p,
+				  "\"%s\" does not exist yet and can be made from inside: ak would read it "
+				  "later",
+				  own[i]);
 	}
 	if (!view_of_host(c, c->h->home, path))
 		return 0;

@@ -2,9 +2,9 @@
 /*
  * The loop while a command runs. Process: executor. Privilege: may signal its own sandbox.
  *
- * poll(2) over at most eight descriptors, set up anew each turn: there is nothing to register and to undo, files count as
- * ready, and a descriptor nobody waits for is simply not asked. Each turn does one bounded step per stream, so signals, timers
- * and the other stream are never behind a busy one.
+ * poll(2) over at most eight descriptors, set up anew each turn: there is nothing to register and to undo,
+ * files count as ready, and a descriptor nobody waits for is simply not asked. Each turn does one bounded
+ * step per stream, so signals, timers and the other stream are never behind a busy one.
  */
 #include "executor/relay.h"
 
@@ -18,7 +18,17 @@
 #include "executor/relay_priv.h"
 #include "executor/shared/ak_fd.h"
 
-enum slot { SLOT_SIGNAL, SLOT_CTL, SLOT_INIT, SLOT_WATCH, SLOT_OUT, SLOT_ERR, SLOT_IN, SLOT_IN_PIPE, SLOT_COUNT };
+enum slot {
+	SLOT_SIGNAL,
+	SLOT_CTL,
+	SLOT_INIT,
+	SLOT_WATCH,	/* the caller's stdout, for its reader going away */
+	SLOT_OUT,
+	SLOT_ERR,
+	SLOT_IN,
+	SLOT_IN_PIPE,
+	SLOT_COUNT
+};
 
 bool relay_memory_watched(const struct exec_opts *o)
 {
@@ -42,8 +52,8 @@ static void start(struct relay *r)
 
 	r->start_ns = relay_now();
 	r->ctl_open = true;
-	r->watch_output = s[1].outer >= 0 && (s[1].kind == STREAM_KIND_PIPE || s[1].kind == STREAM_KIND_SOCK ||
-					      s[1].kind == STREAM_KIND_TTY);
+	r->watch_output = s[1].kind == STREAM_KIND_PIPE || s[1].kind == STREAM_KIND_SOCK ||
+			  s[1].kind == STREAM_KIND_TTY;
 	if (r->o->timeout_ms)
 		relay_set(r, TIMER_TIMEOUT, r->o->timeout_ms);
 	start_watch(r);
@@ -57,7 +67,8 @@ static void start(struct relay *r)
 		r->ret->counted[i] = r->out[i].active;
 	}
 	if (s[1].mode == STREAM_PTY)
-		r->ret->counted[0] = true;	/* the pump starts when the pty arrives; stderr goes the same way */
+		/* the pump starts when the pty arrives; stderr goes the same way */
+		r->ret->counted[0] = true;
 }
 
 /* The pty may end without an event: once the tree is dead it is read until it says so itself */
@@ -113,7 +124,8 @@ int relay_run(const struct relay_sandbox *sb, const struct exec_opts *o, struct 
 	      struct run_result *ret, struct ak_err *err)
 {
 	struct relay r = {
-		.sb = sb, .o = o, .st = st, .signal_fd = signal_fd, .pty = -1, .tty = TTY_STATE_NONE, .ret = ret,
+		.sb = sb, .o = o, .st = st, .signal_fd = signal_fd, .ret = ret,
+		.pty = -1, .tty = TTY_STATE_NONE,
 	};
 	int e = 0;
 

@@ -2,8 +2,8 @@
 /*
  * What init says, and what signals say. Process: executor. Privilege: none.
  *
- * Messages are read as written by an attacker, since a command may have broken init: each kind comes at most once, carries
- * exactly the descriptors it should, and everything else ends the tree.
+ * Messages are read as written by an attacker, since a command may have broken init: each kind comes at most
+ * once, carries exactly the descriptors it should, and everything else ends the tree.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 #define MSG_FDS_MAX 4	/* room for more than is expected, so that too many are seen as such */
 
-/* --- from init -------------------------------------------------------------------------------------------------------- */
+/* --- from init --- */
 
 static size_t take_fds(struct msghdr *m, int fds[MSG_FDS_MAX])
 {
@@ -35,7 +35,9 @@ static size_t take_fds(struct msghdr *m, int fds[MSG_FDS_MAX])
 	return n;
 }
 
-/* The text may have been made by a hostile command and goes to a terminal: one line, no controls, valid UTF-8 */
+/*
+ * The text may have been made by a hostile command and goes to a terminal: one line, no controls, valid UTF-8
+ */
 static void copy_text(char *to, size_t cap, const char *from)
 {
 	uint8_t out[4 * AK_INIT_MSG_MAX + TERM_SEQ_MAX + 16];
@@ -96,7 +98,8 @@ static void on_pty(struct relay *r, int *fd)
 	struct stream *in = &r->st->s[0];
 	int flags = fcntl(*fd, F_GETFL);
 
-	if (!r->o->tty || r->pty >= 0 || !tty_is_master(*fd) || flags < 0 || fcntl(*fd, F_SETFL, flags | O_NONBLOCK) < 0) {
+	if (!r->o->tty || r->pty >= 0 || !tty_is_master(*fd) || flags < 0 ||
+	    fcntl(*fd, F_SETFL, flags | O_NONBLOCK) < 0) {
 		broken(r, "a descriptor that is no new pty");
 		return;
 	}
@@ -104,7 +107,8 @@ static void on_pty(struct relay *r, int *fd)
 	resize(r);
 	pump_start(r, 0, &r->pty);
 	if (in->outer_tty && tty_raw(in->outer, &r->tty) < 0)
-		r->tty = (struct tty_state)TTY_STATE_NONE;	/* then lines are read as the terminal gives them */
+		/* then lines are read as the terminal gives them */
+		r->tty = (struct tty_state)TTY_STATE_NONE;
 	intake_start(r, &r->pty);
 }
 
@@ -145,7 +149,9 @@ static bool receive_one(struct relay *r)
 		struct cmsghdr align;
 	} ctl;
 	struct iovec iov = { .iov_base = buf, .iov_len = sizeof(buf) };
-	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &ctl, .msg_controllen = sizeof(ctl) };
+	struct msghdr h = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &ctl, .msg_controllen = sizeof(ctl),
+	};
 	int fds[MSG_FDS_MAX];
 	struct init_msg m;
 	size_t nfds;
@@ -173,7 +179,7 @@ void relay_receive(struct relay *r)
 		;
 }
 
-/* --- to init ---------------------------------------------------------------------------------------------------------- */
+/* --- to init --- */
 
 void relay_send_signal(struct relay *r, int signo)
 {
@@ -186,7 +192,7 @@ void relay_send_signal(struct relay *r, int signo)
 		(void)send(r->sb->ctl, buf, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* --- signals to ak ---------------------------------------------------------------------------------------------------- */
+/* --- signals to ak --- */
 
 /* ak stops as its group does; the command stops with it and goes on with it */
 static void suspend(struct relay *r)
@@ -203,7 +209,8 @@ static void suspend(struct relay *r)
 
 static void on_end_signal(struct relay *r, int signo)
 {
-	if (r->cause != CAUSE_NONE || r->first_signal) {	/* the second: no more waiting, for readers neither */
+	/* the second: no more waiting, for readers neither */
+	if (r->cause != CAUSE_NONE || r->first_signal) {
 		if (!r->first_signal)
 			r->first_signal = signo;
 		relay_kill(r);

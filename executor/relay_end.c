@@ -21,18 +21,21 @@ void relay_kill(struct relay *r)
 		return;
 	r->killed = true;
 	if (syscall(SYS_pidfd_send_signal, r->sb->pidfd, SIGKILL, NULL, 0) < 0 && errno != ESRCH)
-		(void)shutdown(r->sb->ctl, SHUT_RDWR);	/* end of file means to init that we are gone: it ends by itself */
+		/* end of file means to init that we are gone: it ends by itself */
+		(void)shutdown(r->sb->ctl, SHUT_RDWR);
 }
 
 /*
- * ak ends the tree: kindly for a timeout and a signal, at once for the rest. Only the first cause counts, and none but a
- * signal after the command has ended by itself: then only readers of its output are still waited for.
+ * ak ends the tree: kindly for a timeout and a signal, at once for the rest. Only the first cause counts, and
+ * none but a signal after the command has ended by itself: then only readers of its output are still waited
+ * for.
  */
 void relay_end(struct relay *r, enum relay_cause cause)
 {
 	bool over = r->dead || r->exited || r->failed;
 
-	if (r->cause != CAUSE_NONE || (over && cause != CAUSE_SIGNAL && cause != CAUSE_IO && cause != CAUSE_BROKEN))
+	if (r->cause != CAUSE_NONE ||
+	    (over && cause != CAUSE_SIGNAL && cause != CAUSE_IO && cause != CAUSE_BROKEN))
 		return;
 	r->cause = cause;
 	r->at[TIMER_TIMEOUT] = r->at[TIMER_WATCH] = r->at[TIMER_OUTPUT] = 0;
@@ -71,7 +74,10 @@ void relay_fail(struct relay *r, enum relay_cause cause, int code, const char *f
 	relay_end(r, cause);
 }
 
-/* Nobody reads standard output: the command is told by SIGPIPE as it would be without ak, and has a moment to end by itself */
+/*
+ * Nobody reads standard output: the command is told by SIGPIPE as it would be without ak, and has a moment to
+ * end by itself
+ */
 void relay_output_gone(struct relay *r, struct pump *p)
 {
 	r->watch_output = false;
@@ -104,7 +110,8 @@ int relay_reap(struct relay *r, struct ak_err *err)
 	r->init_status = si.si_status;
 	if (!r->end_ns)
 		r->end_ns = relay_now();
-	r->at[TIMER_TIMEOUT] = r->at[TIMER_WATCH] = r->at[TIMER_OUTPUT] = r->at[TIMER_KILL] = r->at[TIMER_PTY] = 0;
+	r->at[TIMER_TIMEOUT] = r->at[TIMER_WATCH] = r->at[TIMER_OUTPUT] = 0;
+	r->at[TIMER_KILL] = r->at[TIMER_PTY] = 0;
 	r->in.active = false;
 	for (int i = 0; i < 2; i++)
 		pump_last(&r->out[i]);
@@ -193,7 +200,8 @@ void relay_result(struct relay *r)
 		own_end(r);
 	else
 		forced_end(r);
-	if (r->cause != CAUSE_NONE && ret->status != RUN_FAILED) {	/* a failure that came with it is not what counts */
+	/* a failure that came with it is not what counts */
+	if (r->cause != CAUSE_NONE && ret->status != RUN_FAILED) {
 		ret->fail_stage = 0;
 		ret->fail_code = 0;
 		ret->fail_text[0] = ret->fail_hint[0] = '\0';
@@ -201,7 +209,8 @@ void relay_result(struct relay *r)
 	ret->interrupted = r->first_signal != 0;
 	ret->timeout_hit = r->cause == CAUSE_TIMEOUT;
 	ret->memory_hit = r->cause == CAUSE_MEMORY;
-	ret->cpu_time_hit = r->cause == CAUSE_CPU || (r->o->cpu_time_ms && cpu_ms(&ret->usage) >= r->o->cpu_time_ms);
+	ret->cpu_time_hit = r->cause == CAUSE_CPU ||
+			    (r->o->cpu_time_ms && cpu_ms(&ret->usage) >= r->o->cpu_time_ms);
 	ret->mem_peak_bytes = r->watch.mem_peak_bytes;
 	ret->pids_peak = r->watch.pids_peak;
 	if (r->failed || (ret->status == RUN_FAILED && !r->exited)) {

@@ -2,9 +2,10 @@
 /*
  * Moves the caller's standard input to the command. Process: executor. Privilege: none.
  *
- * Bytes are copied, not spliced: a splice would put pages of the caller's file into a pipe that the command can open. They are
- * read only when the command's pipe has room, and what the command has not read from a file is given back at the end, so that
- * `(ak exec cmd1; cmd2) <file` works as it does without ak as far as a pipe allows.
+ * Bytes are copied, not spliced: a splice would put pages of the caller's file into a pipe that the command
+ * can open. They are read only when the command's pipe has room, and what the command has not read from a
+ * file is given back at the end, so that `(ak exec cmd1; cmd2) <file` works as it does without ak as far as a
+ * pipe allows.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,10 +21,14 @@ static void stop(struct intake *in)
 {
 	in->active = false;
 	if (!in->pty)
-		ak_fd_close(in->inner);	/* end of file for the command; in->s->keep still counts what it has not read */
+		/* end of file for the command; in->s->keep still counts what it has not read */
+		ak_fd_close(in->inner);
 }
 
-/* A line discipline turns VEOF into "what you have so far": only after a whole line it reads as the end of the file */
+/*
+ * A line discipline turns VEOF into "what you have so far": only after a whole line it reads as the end of
+ * the file
+ */
 static void at_eof(struct intake *in)
 {
 	bool line = in->moved == 0 || in->final == '\n';
@@ -136,13 +141,16 @@ void intake_finish(struct relay *r)
 		return;
 	if (in->s->keep >= 0 && ioctl(in->s->keep, FIONREAD, &n) == 0 && n > 0)
 		unread = (uint64_t)n;
-	/* the command may have written into the pipe by another opening: never go back further than we went */
+	/*
+	 * the command may have written into the pipe by another opening: never go back further than we went
+	 */
 	if (unread > in->moved)
 		unread = in->moved;
 	if (!in->eof || !in->pty)
 		unread += in->len - in->off;
 	if (in->s->kind == STREAM_KIND_FILE && unread > 0)
-		(void)lseek(in->outer, -(off_t)unread, SEEK_CUR);	/* a device without an offset has nothing to give back to */
+		/* a device without an offset has nothing to give back to */
+		(void)lseek(in->outer, -(off_t)unread, SEEK_CUR);
 	free(in->buf);
 	in->buf = NULL;
 	in->active = false;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside of the relay: one struct, and who does what with it. relay.c is the loop, relay_pump.c and relay_intake.c move bytes,
- * relay_time.c holds the deadlines, relay_ctl.c speaks with init, relay_end.c ends the tree and says how it ended.
+ * Inside of the relay: one struct, and who does what with it. relay.c is the loop, relay_pump.c and
+ * relay_intake.c move bytes, relay_time.c holds the deadlines, relay_ctl.c speaks with init, relay_end.c ends
+ * the tree and says how it ended.
  * Process: executor. Privilege: may signal its own sandbox.
  */
 #ifndef AK_RELAY_PRIV_H
@@ -149,7 +150,8 @@ void relay_read_signals(struct relay *r);
 /* relay_end.c */
 void relay_kill(struct relay *r);
 void relay_end(struct relay *r, enum relay_cause cause);
-void relay_fail(struct relay *r, enum relay_cause cause, int code, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void relay_fail(struct relay *r, enum relay_cause cause, int code, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 void relay_output_gone(struct relay *r, struct pump *p);
 int relay_reap(struct relay *r, struct ak_err *err);
 void relay_result(struct relay *r);

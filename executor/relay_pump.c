@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Moves what the command writes to the caller or into memory, one step at a time. Process: executor. Privilege: none.
+ * Moves what the command writes to the caller or into memory, one step at a time. Process: executor.
+ * Privilege: none.
  *
- * A step never waits: the inner end is non-blocking, and the outer one is written as relay_write.c says. A pump polls one side at
- * a time: the inner one for data, or the outer one while that takes nothing. So a slow reader holds up its own stream only.
+ * A step never waits: the inner end is non-blocking, and the outer one is written as relay_write.c says. A
+ * pump polls one side at a time: the inner one for data, or the outer one while that takes nothing. So a slow
+ * reader holds up its own stream only.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -114,7 +116,8 @@ static void at_eof(struct pump *p)
 /* The outer side does not take bytes any more. Nobody there is one thing, a full disk another. */
 static void outer_failed(struct relay *r, struct pump *p, int e)
 {
-	bool gone = e == EPIPE || e == ECONNRESET || e == ENOTCONN || (e == EIO && p->s->kind == STREAM_KIND_TTY);
+	bool gone = e == EPIPE || e == ECONNRESET || e == ENOTCONN ||
+		    (e == EIO && p->s->kind == STREAM_KIND_TTY);
 
 	p->dropped += p->len - p->off;
 	p->off = p->len = 0;
@@ -172,14 +175,15 @@ static size_t limit(const struct pump *p, size_t want)
 static void move_splice(struct relay *r, struct pump *p)
 {
 	size_t want = p->allowed < RELAY_SPLICE_BYTES ? (size_t)p->allowed : RELAY_SPLICE_BYTES;
-	ssize_t n = splice(*p->inner, NULL, p->outer, NULL, limit(p, want), SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+	ssize_t n = splice(*p->inner, NULL, p->outer, NULL, limit(p, want), SPLICE_F_NONBLOCK);
 
 	if (n > 0)
 		(void)account(p, (size_t)n);
 	else if (n == 0)
 		at_eof(p);
 	else if (errno == EAGAIN)
-		p->blocked = p->s->kind == STREAM_KIND_PIPE;	/* poll said that there is data, so it is the outer side */
+		/* poll said that there is data, so it is the outer side */
+		p->blocked = p->s->kind == STREAM_KIND_PIPE;
 	else if (errno == EINVAL)
 		p->splice = false;
 	else if (errno != EINTR)
@@ -222,7 +226,10 @@ void pump_ready(struct relay *r, struct pump *p, short revents)
 	if (p->off < p->len) {
 		flush(r, p);
 	} else if (p->blocked) {
-		/* an error on the outer side is told by the next splice, which needs data for it: poll shows it to us now */
+		/*
+		 * an error on the outer side is told by the next splice, which needs data for it: poll shows
+		 * it to us now
+		 */
 		p->blocked = false;
 		if (revents & POLLERR)
 			outer_failed(r, p, EPIPE);
@@ -236,8 +243,9 @@ void pump_ready(struct relay *r, struct pump *p, short revents)
 }
 
 /*
- * The tree is dead, so nothing can be written any more but by somebody outside who was sent a descriptor; what is in the pipe
- * now is the end. The kernel gives a pty's last bytes before it says EIO or EAGAIN (n_tty_read() flushes the line first).
+ * The tree is dead, so nothing can be written any more but by somebody outside who was sent a descriptor;
+ * what is in the pipe now is the end. The kernel gives a pty's last bytes before it says EIO or EAGAIN
+ * (n_tty_read() flushes the line first).
  */
 void pump_last(struct pump *p)
 {

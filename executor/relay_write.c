@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One read or write on a descriptor of the caller that does not wait, although the descriptor may be in blocking mode.
+ * One read or write on a descriptor of the caller that does not wait, although the descriptor may be in
+ * blocking mode.
  * Process: executor. Privilege: none.
  *
- * O_NONBLOCK belongs to the open file, which other processes share, so it is not ours to set. What is used in its place: a
- * flag of the call (RWF_NOWAIT for pipes, MSG_DONTWAIT for sockets), our own opening (terminals), or a length that fits for
- * certain after poll() said that there is room. Files never make a caller wait in the sense of poll().
+ * O_NONBLOCK belongs to the open file, which other processes share, so it is not ours to set. What is used in
+ * its place: a flag of the call (RWF_NOWAIT for pipes, MSG_DONTWAIT for sockets), our own opening
+ * (terminals), or a length that fits for certain after poll() said that there is room. Files never make a
+ * caller wait in the sense of poll().
  */
 #include <errno.h>
 #include <limits.h>
@@ -22,7 +24,10 @@ static ssize_t result(ssize_t n)
 	return errno == EINTR || errno == EWOULDBLOCK ? -EAGAIN : -errno;
 }
 
-/* pipe(7): a pipe that polls writable has room for PIPE_BUF bytes, unless somebody else writes into it at this moment */
+/*
+ * pipe(7): a pipe that polls writable has room for PIPE_BUF bytes, unless somebody else writes into it at
+ * this moment
+ */
 static ssize_t pipe_write(int fd, const uint8_t *buf, size_t len)
 {
 	struct iovec v = { .iov_base = (void *)(uintptr_t)buf, .iov_len = len };

@@ -14,8 +14,8 @@
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_json_out.h"
 
-#define ESCAPED_MAX 6		/* longest escape of one byte: \u0001 */
-#define OBJECT_MAX (1u << 20)	/* everything but the command's output */
+#define ESCAPED_MAX 6	      /* longest escape of one byte: \u0001 */
+#define OBJECT_MAX (1u << 20) /* everything but the command's output */
 
 /* The plan, unless it was not finished: then nothing in it has been done */
 static const struct plan *plan_of(const struct report *r)
@@ -63,15 +63,15 @@ static const char *stage_name(unsigned stage)
 struct report_error report_error_of(const struct report *r)
 {
 	if (r->error)
-		return (struct report_error){ r->stage ? r->stage : "setup", r->error->code, r->error->msg,
-					      r->error->hint };
+		return (struct report_error){r->stage ? r->stage : "setup", r->error->code, r->error->msg,
+					     r->error->hint};
 	if (r->run && r->run->fail_stage != 0)
-		return (struct report_error){ stage_name(r->run->fail_stage), r->run->fail_code, r->run->fail_text,
-					      r->run->fail_hint };
+		return (struct report_error){stage_name(r->run->fail_stage), r->run->fail_code,
+					     r->run->fail_text, r->run->fail_hint};
 	if (r->run && r->run->status == RUN_FAILED)
-		return (struct report_error){ r->stage ? r->stage : "relay", 0,
-					      "the sandbox ended without saying how the command ended", "" };
-	return (struct report_error){ 0 };
+		return (struct report_error){r->stage ? r->stage : "relay", 0,
+					     "the sandbox ended without saying how the command ended", ""};
+	return (struct report_error){0};
 }
 
 /* "SIGKILL", "SIGRTMIN+3"; null when no signal ended the command */
@@ -96,13 +96,13 @@ static void put_signal(struct ak_json *j, int signo)
 }
 
 static const char *const stream_keys[2][5] = {
-	{ "stdout", "stdout_encoding", "stdout_bytes", "stdout_dropped", "stdout_head_bytes" },
-	{ "stderr", "stderr_encoding", "stderr_bytes", "stderr_dropped", "stderr_head_bytes" },
+	{"stdout", "stdout_encoding", "stdout_bytes", "stdout_dropped", "stdout_head_bytes"},
+	{"stderr", "stderr_encoding", "stderr_bytes", "stderr_dropped", "stderr_head_bytes"},
 };
 
 static void put_output(struct ak_json *j, const struct report *r)
 {
-	static const struct capture empty = { 0 };
+	static const struct capture empty = {0};
 	struct report_output out[2];
 
 	for (int i = 0; i < 2; i++)
@@ -122,7 +122,8 @@ static void put_output(struct ak_json *j, const struct report *r)
 			ak_json_null(j, stream_keys[i][2]);
 	}
 	for (int i = 0; i < 2; i++)
-		ak_json_u64(j, stream_keys[i][3], r->with_output || !r->run ? out[i].dropped : r->run->out[i].dropped);
+		ak_json_u64(j, stream_keys[i][3],
+			    r->with_output || !r->run ? out[i].dropped : r->run->out[i].dropped);
 	for (int i = 0; r->with_output && i < 2; i++) {
 		if (out[i].dropped > 0)
 			ak_json_u64(j, stream_keys[i][4], out[i].head_len);
@@ -173,7 +174,8 @@ static void put_usage(struct ak_json *j, const struct run_result *run)
 enum hit { HIT_NO, HIT_YES, HIT_UNKNOWN };
 
 /* @by NULL: no limit is set. @thousandths: @value is one, else a whole number. */
-static void put_limit(struct ak_json *j, const char *key, uint64_t value, bool thousandths, const char *by, enum hit hit)
+static void put_limit(struct ak_json *j, const char *key, uint64_t value, bool thousandths, const char *by,
+		      enum hit hit)
 {
 	ak_json_obj(j, key);
 	if (!by)
@@ -222,9 +224,13 @@ static void put_limits(struct ak_json *j, const struct report *r)
 	ak_json_obj(j, "limits");
 	put_limit(j, "memory", o ? o->memory_bytes.value : 0, false, o && !o->memory_bytes.max ? "ak" : NULL,
 		  hit_if(run && run->memory_hit));
-	put_limit(j, "pids", o ? o->pids.value : 0, false, !pids ? NULL : host_root ? "none" : "rlimit",
+	put_limit(j, "pids", o ? o->pids.value : 0, false,
+		  !pids	      ? NULL
+		  : host_root ? "none"
+			      : "rlimit",
 		  pids && !host_root ? HIT_UNKNOWN : HIT_NO);
-	put_limit(j, "cpus", o ? o->cpu_milli.value : 0, true, o && !o->cpu_milli.max ? "none" : NULL, HIT_NO);
+	put_limit(j, "cpus", o ? o->cpu_milli.value : 0, true, o && !o->cpu_milli.max ? "none" : NULL,
+		  HIT_NO);
 	put_limit(j, "timeout", o ? o->timeout_ms : 0, true, o && o->timeout_ms > 0 ? "ak" : NULL,
 		  hit_if(run && run->timeout_hit));
 	if (o)
@@ -234,7 +240,7 @@ static void put_limits(struct ak_json *j, const struct report *r)
 
 static void put_namespaces(struct ak_json *j, const struct plan *p)
 {
-	static const char *const names[] = { "user", "mount", "pid", "net", "ipc", "uts", "cgroup" };
+	static const char *const names[] = {"user", "mount", "pid", "net", "ipc", "uts", "cgroup"};
 
 	ak_json_arr(j, "namespaces");
 	for (size_t i = 0; p && i < sizeof(names) / sizeof(names[0]); i++) {
@@ -273,7 +279,8 @@ static void put_isolation(struct ak_json *j, const struct report *r)
 	ak_json_obj_end(j);
 }
 
-/* Neither denials nor changes are observed by this version: null says so. No host can have been denied by name. */
+/* Neither denials nor changes are observed by this version: null says so. No host can have been denied by
+ * name. */
 static void put_denied_and_changes(struct ak_json *j)
 {
 	ak_json_obj(j, "denied");

@@ -37,9 +37,9 @@ static void whole(const struct capture *c, struct report_output *ret)
 		memcpy(ret->bridge, c->head + c->head_len - part, part);
 	if (rest > 0)
 		memcpy(ret->bridge + part, c->tail, rest);
-	ret->v[0] = (struct ak_span){ c->head, c->head_len - part };
-	ret->v[1] = (struct ak_span){ ret->bridge, part + rest };
-	ret->v[2] = (struct ak_span){ rest > 0 ? c->tail + rest : c->tail, c->tail_len - rest };
+	ret->v[0] = (struct ak_span){c->head, c->head_len - part};
+	ret->v[1] = (struct ak_span){ret->bridge, part + rest};
+	ret->v[2] = (struct ak_span){rest > 0 ? c->tail + rest : c->tail, c->tail_len - rest};
 	ret->utf8 = all_utf8(ret);
 }
 
@@ -48,21 +48,21 @@ static void with_gap(const struct capture *c, struct report_output *ret)
 	size_t before = ak_utf8_partial(c->head, c->head_len);
 	size_t after = orphans(c->tail, c->tail_len);
 
-	ret->v[0] = (struct ak_span){ c->head, c->head_len - before };
-	ret->v[2] = (struct ak_span){ after > 0 ? c->tail + after : c->tail, c->tail_len - after };
+	ret->v[0] = (struct ak_span){c->head, c->head_len - before};
+	ret->v[2] = (struct ak_span){after > 0 ? c->tail + after : c->tail, c->tail_len - after};
 	ret->utf8 = all_utf8(ret);
 	if (ret->utf8) {
 		ret->dropped += before + after;
 	} else {
 		ret->v[0].n = c->head_len;
-		ret->v[2] = (struct ak_span){ c->tail, c->tail_len };
+		ret->v[2] = (struct ak_span){c->tail, c->tail_len};
 	}
 	ret->head_len = ret->v[0].n;
 }
 
 void report_output_of(const struct capture *c, struct report_output *ret)
 {
-	*ret = (struct report_output){ .dropped = c->dropped };
+	*ret = (struct report_output){.dropped = c->dropped};
 	if (c->dropped > 0)
 		with_gap(c, ret);
 	else

@@ -14,7 +14,7 @@
 
 void report_size_text(uint64_t bytes, char *buf, size_t size)
 {
-	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB" };
+	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB"};
 	size_t u = 0;
 
 	while (u < 3 && bytes >= 1024 && bytes % 1024 == 0) {
@@ -93,14 +93,14 @@ static void add_end(struct ak_buf *out, const struct exec_opts *o, const struct 
 
 static void add_dropped(struct ak_buf *out, size_t start, const struct run_result *run)
 {
-	static const char *const names[] = { "stdout", "stderr" };
+	static const char *const names[] = {"stdout", "stderr"};
 
 	for (int i = 0; i < 2; i++) {
 		if (run->out[i].dropped == 0)
 			continue;
 		next_part(out, start);
-		ak_buf_printf(out, "%" PRIu64 " of %" PRIu64 " bytes of %s were dropped (--max-output)", run->out[i].dropped,
-			      run->out[i].total, names[i]);
+		ak_buf_printf(out, "%" PRIu64 " of %" PRIu64 " bytes of %s were dropped (--max-output)",
+			      run->out[i].dropped, run->out[i].total, names[i]);
 	}
 }
 
@@ -114,7 +114,8 @@ void report_exit_text(const struct report *r, struct ak_buf *out)
 		add_error(out, e);
 	if (!r->run)
 		return;
-	if (r->run->status == RUN_TIMED_OUT || r->run->status == RUN_OOM_KILLED || r->run->status == RUN_CPU_TIME) {
+	if (r->run->status == RUN_TIMED_OUT || r->run->status == RUN_OOM_KILLED ||
+	    r->run->status == RUN_CPU_TIME) {
 		next_part(out, start);
 		add_end(out, r->opts, r->run);
 	}

@@ -3,9 +3,9 @@
  * Looks at the caller's descriptors 0, 1 and 2 and makes what the command gets in their place.
  * Process: executor. Privilege: none, but for streams_chown().
  *
- * A descriptor carries more than its direction: through /proc/self/fd a command can open the file behind it again with more
- * rights, rewrite it, or change its mode. So only descriptors behind which there is nothing to gain are passed: a one-way
- * anonymous pipe and /dev/null. For all others the command gets a pipe of ours.
+ * A descriptor carries more than its direction: through /proc/self/fd a command can open the file behind it
+ * again with more rights, rewrite it, or change its mode. So only descriptors behind which there is nothing
+ * to gain are passed: a one-way anonymous pipe and /dev/null. For all others the command gets a pipe of ours.
  */
 #include "executor/stream.h"
 
@@ -26,7 +26,7 @@
 #include "executor/shared/ak_weaken.h"
 
 #define PIPEFS_MAGIC 0x50495045		/* linux/magic.h */
-#define STREAM_PIPE_BYTES (1 << 20)	/* of an output pipe; fs.pipe-max-size lets everybody have this much */
+#define STREAM_PIPE_BYTES (1 << 20)	/* of an output pipe; what fs.pipe-max-size lets everybody have */
 
 static const char *const stream_names[3] = { "standard input", "standard output", "standard error" };
 
@@ -40,7 +40,8 @@ int streams_fix_stdio(unsigned *ret_closed, struct ak_err *err)
 		closed |= 1u << i;
 		/* the lowest free number is i, since all below are open by now */
 		if (open("/dev/null", i == 0 ? O_RDONLY : O_WRONLY) != i)
-			return ak_err_sys(err, errno ? errno : EBADF, "open /dev/null as %s", stream_names[i]);
+			return ak_err_sys(err, errno ? errno : EBADF, "open /dev/null as %s",
+					  stream_names[i]);
 	}
 	*ret_closed = closed;
 	return 0;
@@ -97,7 +98,10 @@ static bool passable(int fd, const struct outer *o)
 		return o->st.st_rdev == makedev(1, 3);
 	if (AK_WEAK(ak_weaken_mask(), AK_WEAK_STREAMS) && S_ISREG(o->st.st_mode))
 		return true;
-	/* the file system tells an anonymous pipe from a FIFO with a name, behind which there is a file with a mode */
+	/*
+	 * the file system tells an anonymous pipe from a FIFO with a name, behind which there is a file with
+	 * a mode
+	 */
 	return S_ISFIFO(o->st.st_mode) && (o->flags & O_ACCMODE) != O_RDWR && fstatfs(fd, &fs) == 0 &&
 	       fs.f_type == PIPEFS_MAGIC;
 }
@@ -120,8 +124,9 @@ static enum stream_mode classify(const struct exec_opts *opt, int fd, const stru
 }
 
 /*
- * A terminal's blocking mode is shared with the shell and every job on it, so it is not ours to change; a second opening has
- * a mode of its own. Not for the master side, where opening means making a new terminal. Failing is fine.
+ * A terminal's blocking mode is shared with the shell and every job on it, so it is not ours to change; a
+ * second opening has a mode of its own. Not for the master side, where opening means making a new terminal.
+ * Failing is fine.
  */
 static int open_tty_again(int fd)
 {
@@ -134,7 +139,10 @@ static int open_tty_again(int fd)
 	return open(path, (fd == 0 ? O_RDONLY : O_WRONLY) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-/* Our end is non-blocking, the command's is not; stdin from a file keeps a read end to count what was left in the pipe */
+/*
+ * Our end is non-blocking, the command's is not; stdin from a file keeps a read end to count what was left in
+ * the pipe
+ */
 static int make_pipe(struct stream *s, int fd, struct ak_err *err)
 {
 	int p[2];
@@ -147,7 +155,8 @@ static int make_pipe(struct stream *s, int fd, struct ak_err *err)
 		return ak_err_sys(err, errno, "make the pipe for %s non-blocking", stream_names[fd]);
 	/* a terminal is no faster for it, and what waits in the pipe still comes after Ctrl-C */
 	if (fd > 0 && s->kind != STREAM_KIND_TTY)
-		(void)fcntl(s->inner, F_SETPIPE_SZ, STREAM_PIPE_BYTES); /* refused over the user's quota: slower, not wrong */
+		/* refused over the user's quota: slower, not wrong */
+		(void)fcntl(s->inner, F_SETPIPE_SZ, STREAM_PIPE_BYTES);
 	if (fd == 0 && s->kind == STREAM_KIND_FILE) {
 		s->keep = fcntl(s->child, F_DUPFD_CLOEXEC, 3);
 		if (s->keep < 0)
@@ -193,7 +202,8 @@ static bool same_target(const struct outer *a, const struct outer *b)
 	r = syscall(SYS_kcmp, getpid(), getpid(), KCMP_FILE, 1, 2);
 	if (r >= 0)
 		return r == 0;
-	return a->flags == b->flags;	/* no kcmp here: two openings of one file would overwrite each other anyway */
+	/* no kcmp here: two openings of one file would overwrite each other anyway */
+	return a->flags == b->flags;
 }
 
 static int merge_stderr(struct streams *s, const struct outer o[3], struct ak_err *err)
@@ -211,12 +221,14 @@ static int merge_stderr(struct streams *s, const struct outer o[3], struct ak_er
 
 static void stream_init(struct stream *s)
 {
-	*s = (struct stream){ .mode = STREAM_NULL, .outer = -1, .child = -1, .inner = -1, .keep = -1, .nb = -1 };
+	*s = (struct stream){
+		.mode = STREAM_NULL, .outer = -1, .child = -1, .inner = -1, .keep = -1, .nb = -1,
+	};
 }
 
 int streams_open(const struct exec_opts *o, unsigned closed, struct streams *ret, struct ak_err *err)
 {
-	struct outer outer[3];
+	struct outer outer[3] = { 0 };
 	int r;
 
 	for (int i = 0; i < 3; i++)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lets text and harmless sequences through to a terminal and drops the rest. Pure. Process: executor. Privilege: none.
+ * Lets text and harmless sequences through to a terminal and drops the rest. Pure. Process: executor.
+ * Privilege: none.
  *
- * Everything is allow-listed: a byte or sequence that no rule names is dropped. A sequence is collected whole and judged at
- * its last byte, so that never a part of one is shown. 8-bit controls are dropped one by one and start nothing: after that the
- * terminal does not see a sequence either, and text in an old character set does not vanish behind a byte that looks like one.
- * Sources: ECMA-48 (5th ed.) 5.4-5.6; Xterm Control Sequences (ctlseqs); HARDENING 32 and 114.
+ * Everything is allow-listed: a byte or sequence that no rule names is dropped. A sequence is collected whole
+ * and judged at its last byte, so that never a part of one is shown. 8-bit controls are dropped one by one
+ * and start nothing: after that the terminal does not see a sequence either, and text in an old character set
+ * does not vanish behind a byte that looks like one.
+ * Sources: ECMA-48 (5th ed.) 5.4-5.6; Xterm Control Sequences (ctlseqs).
  */
 #include "executor/term_filter.h"
 
@@ -25,13 +27,17 @@ enum state {
 	ST_STRING_ESC,
 };
 
-/* Modes that may be changed; the bit number in term_filter.modes is the row. Mouse, focus and paste reports answer the user. */
+/*
+ * Modes that may be changed; the bit number in term_filter.modes is the row. Mouse, focus and paste reports
+ * answer the user.
+ */
 struct mode {
 	uint16_t number;
 	bool dec;	/* private: CSI ? */
 	bool start;	/* state of a fresh terminal */
 };
 
+/* clang-format off: one row a line */
 static const struct mode modes[] = {
 	{ 4, false, false },	/* insert */
 	{ 1, true, false },	/* cursor keys send application codes */
@@ -58,11 +64,16 @@ static const struct mode modes[] = {
 	{ 2026, true, false },	/* synchronised output */
 };
 
+/* clang-format on */
 #define NMODES (sizeof(modes) / sizeof(modes[0]))
 #define MODE_CHARSET (1u << 30)		/* G0 is not ASCII */
 #define MODE_SHIFT (1u << 31)		/* SO: G1 is shown */
 
-/* CSI sequences without a private marker that the interactive policy passes: final byte, intermediate byte, parameters at most */
+/*
+ * CSI sequences without a private marker that the interactive policy passes: final, intermediate, parameters
+ * at most
+ */
+/* clang-format off: as above */
 static const struct {
 	char final;
 	char inter;
@@ -70,7 +81,7 @@ static const struct {
 } csi_rules[] = {
 	{ '@', 0, 1 },	/* insert characters */
 	{ 'A', 0, 1 },	{ 'B', 0, 1 }, { 'C', 0, 1 }, { 'D', 0, 1 },	/* cursor up, down, right, left */
-	{ 'E', 0, 1 },	{ 'F', 0, 1 }, { 'G', 0, 1 }, { 'H', 0, 2 },	/* next line, previous line, column, position */
+	{ 'E', 0, 1 },	{ 'F', 0, 1 }, { 'G', 0, 1 }, { 'H', 0, 2 },	/* next, previous line, column, position */
 	{ 'I', 0, 1 },	{ 'Z', 0, 1 },	/* tab forward, back */
 	{ 'J', 0, 1 },	{ 'K', 0, 1 }, { 'X', 0, 1 },	/* erase in screen, in line, characters */
 	{ 'L', 0, 1 },	{ 'M', 0, 1 }, { 'P', 0, 1 },	/* insert and delete lines, delete characters */
@@ -83,6 +94,7 @@ static const struct {
 	{ 'q', ' ', 1 },	/* cursor style */
 	{ 'p', '!', 0 },	/* soft reset */
 };
+/* clang-format on */
 
 struct sink {
 	uint8_t *p;
@@ -123,10 +135,10 @@ void term_filter_init(struct term_filter *f, enum term_policy policy)
 	*f = (struct term_filter){ .policy = policy, .state = ST_GROUND };
 }
 
-/* --- CSI ------------------------------------------------------------------------------------------------------------- */
+/* --- CSI --- */
 
 #define CSI_PARAMS_MAX 32u
-#define CSI_NUMBER_MAX 9999u	/* no screen is larger, and no terminal shall be kept busy with a repeat of 10^9 */
+#define CSI_NUMBER_MAX 9999u	/* no screen is larger, and no terminal shall be busy with a repeat of 10^9 */
 
 struct csi {
 	uint8_t marker;	/* one of < = > ?, or 0 */
@@ -216,7 +228,7 @@ static void csi_end(struct term_filter *f, struct sink *o)
 	}
 }
 
-/* --- ESC x, ESC ( x --------------------------------------------------------------------------------------------------- */
+/* --- ESC x, ESC ( x --- */
 
 static void esc_end(struct term_filter *f, uint8_t final, struct sink *o)
 {
@@ -239,7 +251,7 @@ static void esc_end(struct term_filter *f, uint8_t final, struct sink *o)
 		f->modes = final == 'B' ? f->modes & ~MODE_CHARSET : f->modes | MODE_CHARSET;
 }
 
-/* --- UTF-8 ------------------------------------------------------------------------------------------------------------ */
+/* --- UTF-8 --- */
 
 static void utf8_drop(struct term_filter *f, struct sink *o)
 {
@@ -259,7 +271,10 @@ static bool utf8_start(struct term_filter *f, uint8_t b)
 	return true;
 }
 
-/* May @b stand second after @first? Rules out over-long forms, surrogates and what is beyond U+10FFFF (RFC 3629 section 4) */
+/*
+ * May @b stand second after @first? Rules out over-long forms, surrogates and what is beyond U+10FFFF (RFC
+ * 3629 section 4)
+ */
 static bool utf8_second_ok(uint8_t first, uint8_t b)
 {
 	switch (first) {
@@ -310,14 +325,15 @@ static size_t utf8_valid(const uint8_t *s, size_t n)
 	return f.utf8_left || o.n == 0 ? 0 : i + 1;
 }
 
-/* --- control strings -------------------------------------------------------------------------------------------------- */
+/* --- control strings --- */
 
 /* Only OSC 0 and 2, the title, with nothing but text in it */
 static void osc_end(struct term_filter *f, struct sink *o)
 {
 	size_t i = 2, k;
 
-	if (f->policy == TERM_STRICT || f->seq_len < 2 || (f->seq[0] != '0' && f->seq[0] != '2') || f->seq[1] != ';')
+	if (f->policy == TERM_STRICT || f->seq_len < 2 || (f->seq[0] != '0' && f->seq[0] != '2') ||
+	    f->seq[1] != ';')
 		return;
 	put_text(o, "\033]");
 	put(o, f->seq, 2);
@@ -353,7 +369,7 @@ static void in_string(struct term_filter *f, uint8_t b, struct sink *o)
 	}
 }
 
-/* --- the machine ------------------------------------------------------------------------------------------------------ */
+/* --- the machine --- */
 
 static void ground(struct term_filter *f, uint8_t b, struct sink *o)
 {
@@ -379,7 +395,8 @@ static void after_esc(struct term_filter *f, uint8_t b, struct sink *o)
 		enter(f, ST_CSI);
 	} else if (b == ']') {
 		enter(f, ST_OSC);
-	} else if (b == 'P' || b == 'X' || b == '^' || b == '_' || b == 'k') {	/* DCS SOS PM APC; k: title in screen and tmux */
+	/* DCS SOS PM APC; k: title in screen and tmux */
+	} else if (b == 'P' || b == 'X' || b == '^' || b == '_' || b == 'k') {
 		enter(f, ST_STRING);
 	} else if (b >= 0x20 && b < 0x30) {
 		enter(f, ST_ESC_INTER);

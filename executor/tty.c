@@ -27,7 +27,10 @@ void tty_restore(struct tty_state *t)
 {
 	if (t->fd < 0)
 		return;
-	/* TCSADRAIN would wait for a terminal that was stopped with Ctrl-S. A terminal that has gone away needs nothing. */
+	/*
+	 * TCSADRAIN would wait for a terminal that was stopped with Ctrl-S. A terminal that has gone away
+	 * needs nothing.
+	 */
 	(void)tcsetattr(t->fd, TCSANOW, &t->saved);
 	t->fd = -1;
 }

@@ -21,10 +21,15 @@ struct tty_state {
  */
 int tty_raw(int fd, struct tty_state *ret);
 
-/** tty_restore() - back to what was before tty_raw(); once, later calls do nothing. Does not wait for output. */
+/**
+ * tty_restore() - back to what was before tty_raw(); once, later calls do nothing. Does not wait for output.
+ */
 void tty_restore(struct tty_state *t);
 
-/** tty_copy_size() - give terminal (or pty master) @to the size of @from. Return: 0 or negative errno (-ENOTTY, -EINVAL: size 0). */
+/**
+ * tty_copy_size() - give terminal (or pty master) @to the size of @from. Return: 0 or negative errno
+ * (-ENOTTY, -EINVAL: size 0).
+ */
 int tty_copy_size(int from, int to);
 
 /** tty_is_master() - is this the master side of a Unix 98 pty? */

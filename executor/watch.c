@@ -20,7 +20,10 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* Resident bytes of a process in which a page shared by n processes counts 1/n; what is private to it where that is not told */
+/*
+ * Resident bytes of a process in which a page shared by n processes counts 1/n; what is private to it where
+ * that is not told
+ */
 static uint64_t proportional_bytes(const struct tree_proc *p, uint64_t page)
 {
 	char buf[2048];
@@ -60,13 +63,12 @@ static unsigned cpus(void)
 	return (unsigned)CPU_COUNT(&set);
 }
 
-/* The soonest moment at which a limit can be reached from here */
-static unsigned next_ms(const struct watch *w, uint64_t mem, uint64_t took_ms)
+unsigned watch_next_ms(const struct watch *w, uint64_t mem_bytes, uint64_t took_ms)
 {
 	uint64_t next = WATCH_MAX_MS, t;
 
 	if (w->mem_limit_bytes) {
-		t = mem < w->mem_limit_bytes ? (w->mem_limit_bytes - mem) / FILL_BYTES_PER_MS : 0;
+		t = mem_bytes < w->mem_limit_bytes ? (w->mem_limit_bytes - mem_bytes) / FILL_BYTES_PER_MS : 0;
 		next = t < next ? t : next;
 	}
 	if (w->cpu_limit_ms) {
@@ -98,7 +100,7 @@ enum watch_verdict watch_sample(struct watch *w, unsigned *ret_next_ms)
 		w->mem_peak_bytes = mem;
 	if (cpu > w->cpu_ms)	/* a child between its end and its parent's wait is seen by neither */
 		w->cpu_ms = cpu;
-	*ret_next_ms = next_ms(w, mem, now_ms() - start);
+	*ret_next_ms = watch_next_ms(w, mem, now_ms() - start);
 	if (w->mem_limit_bytes && mem > w->mem_limit_bytes)
 		return WATCH_MEMORY;
 	return w->cpu_limit_ms && w->cpu_ms >= w->cpu_limit_ms ? WATCH_CPU : WATCH_OK;

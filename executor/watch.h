@@ -39,4 +39,12 @@ enum watch_verdict { WATCH_OK, WATCH_MEMORY, WATCH_CPU };
  */
 enum watch_verdict watch_sample(struct watch *w, unsigned *ret_next_ms);
 
+/**
+ * watch_next_ms() - when a limit can be reached at the soonest
+ * @mem_bytes:	memory of the tree now
+ * @took_ms:	what the last sample took; sampling gets a tenth of the time at most
+ * Return: WATCH_MIN_MS to WATCH_MAX_MS.
+ */
+unsigned watch_next_ms(const struct watch *w, uint64_t mem_bytes, uint64_t took_ms);
+
 #endif

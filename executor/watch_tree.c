@@ -2,8 +2,9 @@
 /*
  * Walks a process tree through /proc. Process: executor. Privilege: none.
  *
- * The tree changes while it is read. A parent is read before its children, so the time of a child that is reaped meanwhile is
- * missed once and never counted twice. A process that gets a new parent meanwhile may be found twice: doubles are removed.
+ * The tree changes while it is read. A parent is read before its children, so the time of a child that is
+ * reaped meanwhile is missed once and never counted twice. A process that gets a new parent meanwhile may be
+ * found twice: doubles are removed.
  * Source: proc(5), kernel Documentation/filesystems/proc.rst 3.7 (children), 1.1 (stat, statm).
  */
 #include "executor/watch_tree.h"
@@ -78,7 +79,8 @@ static bool skip_fields(const char **s, int n)
 
 bool tree_parse_stat(const char *text, int *ret_ppid, uint64_t *ret_own_ticks, uint64_t *ret_waited_ticks)
 {
-	const char *p = strrchr(text, ')');	/* the name is field 2, in parentheses, and may hold spaces and parentheses */
+	/* the name is field 2, in parentheses, and may hold spaces and parentheses */
+	const char *p = strrchr(text, ')');
 	uint64_t ppid, t[4];
 
 	if (!p || p[1] != ' ')
@@ -191,7 +193,8 @@ struct link {
 
 static int by_pid(const void *a, const void *b)
 {
-	int x = *(const int *)a, y = *(const int *)b;	/* pid is the first member of both structs sorted here */
+	/* pid is the first member of both structs sorted here */
+	int x = *(const int *)a, y = *(const int *)b;
 
 	return x < y ? -1 : x > y;
 }
@@ -229,7 +232,9 @@ static size_t read_links(struct link **ret)
 	return n;
 }
 
-/* Climbs from @l to a process whose place is known and writes the place into all on the way; at most @n steps */
+/*
+ * Climbs from @l to a process whose place is known and writes the place into all on the way; at most @n steps
+ */
 static void place(struct link *l, struct link *v, size_t n, int root)
 {
 	struct link *p = l;

@@ -29,10 +29,16 @@ struct tree {
 void tree_read(struct tree *t, int root, bool *no_children);
 void tree_release(struct tree *t);
 
-/** tree_read_file() - start of /proc/PID/NAME as text. Return: bytes, 0 when it cannot be read; @buf is NUL-terminated. */
+/**
+ * tree_read_file() - start of /proc/PID/NAME as text. Return: bytes, 0 when it cannot be read; @buf is
+ * NUL-terminated.
+ */
 size_t tree_read_file(int pid, const char *name, char *buf, size_t cap);
 
-/** tree_parse_stat() - ppid and times of a /proc/PID/stat line; the name in it may hold anything. Return: false if malformed. */
+/**
+ * tree_parse_stat() - ppid and times of a /proc/PID/stat line; the name in it may hold anything. Return:
+ * false if malformed.
+ */
 bool tree_parse_stat(const char *text, int *ret_ppid, uint64_t *ret_own_ticks, uint64_t *ret_waited_ticks);
 
 #endif

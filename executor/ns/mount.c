@@ -322,13 +322,21 @@ static int do_tmpfs(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err
 	AK_AUTO_FD fd = mount_tmpfs(m->size_bytes, m->inodes, m->mode,
 				    mount_attrs(c, m->flags & PMF_NOEXEC ? MOUNT_ATTR_NOEXEC : 0), err);
 	AK_AUTO_FD target = -1;
+	int r;
 
 	if (fd < 0)
 		return fd;
 	target = mount_target(c, m->dst, true, m->flags & PMF_TARGET_EXISTS, err);
 	if (target < 0)
 		return target;
-	return mount_attach(fd, target, m->dst, err);
+	r = mount_attach(fd, target, m->dst, err);
+	if (r < 0 || !(m->flags & PMF_RO))
+		return r;
+	/* mount points of later rows are still to be made in it */
+	if (c->nexploded == MOUNT_EXPLODED_MAX)
+		return ak_err_set(err, E2BIG, "too many folders to hide with something shown below them");
+	c->exploded[c->nexploded++] = ak_fd_take(&fd);
+	return 0;
 }
 
 static int do_hide(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
@@ -336,7 +344,8 @@ static int do_hide(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err 
 	/* links are followed inside the new root: what the name leads to is what has to be covered */
 	AK_AUTO_FD target = sys_openat2(c->root, m->dst, O_PATH | O_CLOEXEC, AK_RESOLVE_IN_ROOT | AK_RESOLVE_NO_MAGICLINKS);
 
-	if (target < 0 && (errno == ENOENT || errno == ENOTDIR))
+	/* what this process may not reach, a command without its capabilities may not either */
+	if (target < 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
 		return 0;
 	if (target < 0)
 		return ak_err_sys(err, errno, "--hide: open %s", m->dst);

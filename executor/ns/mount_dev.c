@@ -38,17 +38,13 @@ static const struct dev_link {
 	{ "stderr", "/proc/self/fd/2" }, { "ptmx", "pts/ptmx" },
 };
 
-/* a node that may be written to although the mount forbids devices in general; nosuid and noexec stay */
-static int bind_node(struct mnt_ctx *c, int dir, const char *name, const char *src, struct ak_err *err)
+/* a node may be written to although its mount is below a nodev one; nosuid and noexec come for all of /dev at once */
+static int bind_node(int dir, const char *name, const char *src, struct ak_err *err)
 {
-	struct mount_attr attr = { .attr_set = mount_attrs(c, MOUNT_ATTR_NOEXEC) & ~(unsigned)MOUNT_ATTR_NODEV,
-				   .propagation = MS_PRIVATE };
 	AK_AUTO_FD fd = sys_open_tree(AT_FDCWD, src, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW);
 
 	if (fd < 0)
 		return ak_err_sys(err, errno, "open %s", src);
-	if (sys_mount_setattr(fd, "", AT_EMPTY_PATH, &attr) < 0)
-		return ak_err_sys(err, errno, "set the flags of %s", src);
 	if (mknodat(dir, name, S_IFREG | 0666, 0) < 0)
 		return ak_err_sys(err, errno, "make /dev/%s", name);
 	if (sys_move_mount(fd, "", dir, name, MOVE_MOUNT_F_EMPTY_PATH) < 0)
@@ -56,7 +52,7 @@ static int bind_node(struct mnt_ctx *c, int dir, const char *name, const char *s
 	return 0;
 }
 
-static int bind_checked(struct mnt_ctx *c, int dir, const struct dev_node *n, struct ak_err *err)
+static int bind_checked(int dir, const struct dev_node *n, struct ak_err *err)
 {
 	char src[32];
 	struct stat st;
@@ -66,7 +62,17 @@ static int bind_checked(struct mnt_ctx *c, int dir, const struct dev_node *n, st
 		return ak_err_sys(err, errno, "stat %s", src);
 	if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(n->major, n->minor))
 		return ak_err_set(err, ENODEV, "%s of the host is not the character device %u:%u", src, n->major, n->minor);
-	return bind_node(c, dir, n->name, src, err);
+	return bind_node(dir, n->name, src, err);
+}
+
+/* the folder and the nodes mounted in it */
+static int dev_flags(int dir, struct ak_err *err)
+{
+	struct mount_attr attr = { .attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, .propagation = MS_PRIVATE };
+
+	if (sys_mount_setattr(dir, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr) < 0)
+		return ak_err_sys(err, errno, "set the flags of /dev");
+	return 0;
 }
 
 static int mount_pts(int dir, struct ak_err *err)
@@ -114,10 +120,12 @@ int mount_dev(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
 		return c->dev;
 	r = mount_attach(c->dev, target, m->dst, err);
 	for (size_t i = 0; r == 0 && i < sizeof(dev_nodes) / sizeof(dev_nodes[0]); i++)
-		r = bind_checked(c, c->dev, &dev_nodes[i], err);
+		r = bind_checked(c->dev, &dev_nodes[i], err);
 	for (size_t i = 0; r == 0 && i < sizeof(dev_links) / sizeof(dev_links[0]); i++)
 		if (symlinkat(dev_links[i].text, c->dev, dev_links[i].name) < 0)
 			r = ak_err_sys(err, errno, "make /dev/%s", dev_links[i].name);
+	if (r == 0)
+		r = dev_flags(c->dev, err);
 	if (r == 0)
 		r = mount_pts(c->dev, err);
 	if (r == 0)
@@ -131,6 +139,7 @@ int mount_devnode(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *
 	char parent[4096];
 	struct stat st;
 	AK_AUTO_FD dir = -1;
+	int r;
 
 	if (!slash || (size_t)(slash - m->dst) >= sizeof(parent))
 		return ak_err_set(err, EINVAL, "--dev: bad path %s", m->dst);
@@ -143,5 +152,6 @@ int mount_devnode(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *
 	dir = mount_target(c, parent, true, false, err);
 	if (dir < 0)
 		return dir;
-	return bind_node(c, dir, slash + 1, m->src, err);
+	r = bind_node(dir, slash + 1, m->src, err);
+	return r < 0 ? r : dev_flags(dir, err);
 }

@@ -46,7 +46,6 @@ static const struct proc_row {
 	{ "mtrr", false, COVER_MASK },
 	{ "partitions", false, COVER_MASK },
 	{ "sched_debug", false, COVER_MASK },
-	{ "timer_list", false, COVER_MASK },
 	{ "timer_stats", false, COVER_MASK },
 	{ "kcore", false, COVER_MASK_0 },
 	{ "kmsg", false, COVER_MASK_0 },
@@ -55,6 +54,7 @@ static const struct proc_row {
 	{ "kpageflags", false, COVER_MASK_0 },
 	{ "slabinfo", false, COVER_MASK_0 },
 	{ "sysrq-trigger", false, COVER_MASK_0 },
+	{ "timer_list", false, COVER_MASK_0 },
 	{ "vmallocinfo", false, COVER_MASK_0 },
 	{ "sys", true, COVER_RO },
 };
@@ -80,23 +80,18 @@ static int new_proc(struct mnt_ctx *c, struct ak_err *err)
 	return fd;
 }
 
-/*
- * One mask. An unused clone is kept for the next row: closing a mount that was never attached costs an RCU grace period.
- */
-static int mask_one(struct mnt_ctx *c, int proc, const struct proc_row *row, int clones[2], struct ak_err *err)
+/* Looked up first: closing a cover that was never attached would cost an RCU grace period, some 100 us */
+static int mask_one(struct mnt_ctx *c, int proc, const struct proc_row *row, struct ak_err *err)
 {
-	int *clone = &clones[row->dir];
+	AK_AUTO_FD clone = -1;
 
-	if (*clone < 0)
-		*clone = mount_cover_clone(c, row->dir, err);
-	if (*clone < 0)
-		return *clone;
-	if (sys_move_mount(*clone, "", proc, row->name, MOVE_MOUNT_F_EMPTY_PATH) < 0) {
-		if (errno == ENOENT)
-			return 0;
+	if (faccessat(proc, row->name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
+		return 0;
+	clone = mount_cover_clone(c, row->dir, err);
+	if (clone < 0)
+		return clone;
+	if (sys_move_mount(clone, "", proc, row->name, MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		return ak_err_sys(err, errno, "cover /proc/%s", row->name);
-	}
-	ak_fd_close(clone);
 	return 0;
 }
 
@@ -111,20 +106,19 @@ static int readonly_one(int proc, const struct proc_row *row, struct ak_err *err
 	return 0;
 }
 
-static int cover_row(struct mnt_ctx *c, int proc, const struct proc_row *row, int clones[2], struct ak_err *err)
+static int cover_row(struct mnt_ctx *c, int proc, const struct proc_row *row, struct ak_err *err)
 {
 	if (row->cover == COVER_RO)
 		return AK_WEAK(c->weaken, AK_WEAK_PROC_RO) ? 0 : readonly_one(proc, row, err);
 	if (AK_WEAK(c->weaken, AK_WEAK_MASKS) || (row->cover == COVER_MASK_0 && !c->keep_uid0))
 		return 0;
-	return mask_one(c, proc, row, clones, err);
+	return mask_one(c, proc, row, err);
 }
 
 int mount_proc(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
 {
 	AK_AUTO_FD proc = new_proc(c, err);
 	AK_AUTO_FD target = -1;
-	int clones[2] = { -1, -1 };
 	int r = 0;
 
 	if (proc < 0)
@@ -134,8 +128,6 @@ int mount_proc(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err
 		return target;
 	r = mount_attach(proc, target, m->dst, err);
 	for (size_t i = 0; r == 0 && i < sizeof(proc_rows) / sizeof(proc_rows[0]); i++)
-		r = cover_row(c, proc, &proc_rows[i], clones, err);
-	ak_fd_close(&clones[0]);
-	ak_fd_close(&clones[1]);
+		r = cover_row(c, proc, &proc_rows[i], err);
 	return r;
 }

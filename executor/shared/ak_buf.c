@@ -13,7 +13,7 @@
 void ak_buf_release(struct ak_buf *b)
 {
 	free(b->data);
-	*b = (struct ak_buf){ .max = b->max };
+	*b = (struct ak_buf){.max = b->max};
 }
 
 /* Room for @n more bytes and the final NUL; false latches the failure */

@@ -9,7 +9,8 @@
 
 #include "executor/shared/ak_json_out.h"
 
-/* A terminal must not act on what a path or a command puts into a message: C0, DEL, C1 (U+0080..U+009F), broken UTF-8 */
+/* A terminal must not act on what a path or a command puts into a message: C0, DEL, C1 (U+0080..U+009F),
+ * broken UTF-8 */
 void ak_text_clean(char *text)
 {
 	size_t left = strlen(text);
@@ -29,7 +30,8 @@ void ak_text_clean(char *text)
 }
 
 /* vsnprintf into @buf; a text that does not fit is cut at the edge of a character */
-__attribute__((format(printf, 3, 0))) static void put_text(char *buf, size_t size, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static void put_text(char *buf, size_t size, const char *fmt,
+							   va_list ap)
 {
 	int n = vsnprintf(buf, size, fmt, ap);
 
@@ -66,8 +68,8 @@ int ak_err_sys(struct ak_err *err, int code, const char *fmt, ...)
 		va_start(ap, fmt);
 		put_text(text, sizeof(text), fmt, ap);
 		va_end(ap);
-		(void)snprintf(err->msg, sizeof(err->msg), "%s: %.70s (%s)", text, why ? why : "unknown error",
-			       ak_errno_name(code));
+		(void)snprintf(err->msg, sizeof(err->msg), "%s: %.70s (%s)", text,
+			       why ? why : "unknown error", ak_errno_name(code));
 		err->code = code;
 		err->hint[0] = '\0';
 	}

@@ -22,8 +22,8 @@ size_t ak_utf8_need(unsigned char lead)
 }
 
 /*
- * Is @c possible as second byte after @lead? This is where overlong forms, surrogates and values over U+10FFFF show.
- * Source: Unicode standard, table 3-7 (well-formed UTF-8 byte sequences).
+ * Is @c possible as second byte after @lead? This is where overlong forms, surrogates and values over
+ * U+10FFFF show. Source: Unicode standard, table 3-7 (well-formed UTF-8 byte sequences).
  */
 static bool second_ok(unsigned char lead, unsigned char c)
 {
@@ -85,7 +85,8 @@ bool ak_utf8_valid(const void *p, size_t n)
 	return true;
 }
 
-/* One character as an escape, when JSON or a terminal's safety asks for it; "" otherwise. @n as from ak_utf8_seq(). */
+/* One character as an escape, when JSON or a terminal's safety asks for it; "" otherwise. @n as from
+ * ak_utf8_seq(). */
 static void escape_of(const unsigned char *s, size_t n, char ret[8])
 {
 	static const char hex[] = "0123456789abcdef";
@@ -95,7 +96,7 @@ static void escape_of(const unsigned char *s, size_t n, char ret[8])
 	if (n == 0) {
 		memcpy(ret, "\\ufffd", 7);
 	} else if (s[0] == '"' || s[0] == '\\') {
-		memcpy(ret, (char[]){ '\\', (char)s[0], '\0' }, 3);
+		memcpy(ret, (char[]){'\\', (char)s[0], '\0'}, 3);
 	} else if (s[0] == '\n') {
 		memcpy(ret, "\\n", 3);
 	} else if (s[0] == '\t') {
@@ -104,7 +105,7 @@ static void escape_of(const unsigned char *s, size_t n, char ret[8])
 		memcpy(ret, "\\r", 3);
 	} else if (n <= 2 && (v < 0x20 || (v >= 0x7f && v < 0xa0))) {
 		/* DEL and C1 need no escape in JSON, but the object may be looked at on a terminal */
-		memcpy(ret, (char[]){ '\\', 'u', '0', '0', hex[v >> 4], hex[v & 15], '\0' }, 7);
+		memcpy(ret, (char[]){'\\', 'u', '0', '0', hex[v >> 4], hex[v & 15], '\0'}, 7);
 	}
 }
 
@@ -148,7 +149,7 @@ static void begin_value(struct ak_json *j, const char *key)
 
 void ak_json_init(struct ak_json *j, struct ak_buf *out)
 {
-	*j = (struct ak_json){ .out = out };
+	*j = (struct ak_json){.out = out};
 }
 
 static void open_level(struct ak_json *j, const char *key, const char *bracket)
@@ -213,8 +214,8 @@ void ak_json_i64(struct ak_json *j, const char *key, int64_t v)
 
 void ak_json_milli(struct ak_json *j, const char *key, uint64_t thousandths)
 {
-	char frac[4] = { (char)('0' + thousandths / 100 % 10), (char)('0' + thousandths / 10 % 10),
-			 (char)('0' + thousandths % 10), '\0' };
+	char frac[4] = {(char)('0' + thousandths / 100 % 10), (char)('0' + thousandths / 10 % 10),
+			(char)('0' + thousandths % 10), '\0'};
 
 	for (size_t i = 2; i > 0 && frac[i] == '0'; i--)
 		frac[i] = '\0';
@@ -233,7 +234,7 @@ void ak_json_strv(struct ak_json *j, const char *key, const struct ak_span *v, s
 
 void ak_json_strn(struct ak_json *j, const char *key, const char *s, size_t n)
 {
-	ak_json_strv(j, key, &(struct ak_span){ s, n }, 1);
+	ak_json_strv(j, key, &(struct ak_span){s, n}, 1);
 }
 
 void ak_json_str(struct ak_json *j, const char *key, const char *s)
@@ -249,8 +250,8 @@ static void put_base64(struct ak_buf *out, const unsigned char in[3], size_t n)
 {
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	unsigned v = (unsigned)in[0] << 16 | (n > 1 ? (unsigned)in[1] << 8 : 0) | (n > 2 ? in[2] : 0);
-	char text[4] = { digits[v >> 18], digits[v >> 12 & 63], n > 1 ? digits[v >> 6 & 63] : '=',
-			 n > 2 ? digits[v & 63] : '=' };
+	char text[4] = {digits[v >> 18], digits[v >> 12 & 63], n > 1 ? digits[v >> 6 & 63] : '=',
+			n > 2 ? digits[v & 63] : '='};
 
 	ak_buf_add(out, text, sizeof(text));
 }
@@ -280,5 +281,5 @@ void ak_json_base64v(struct ak_json *j, const char *key, const struct ak_span *v
 
 void ak_json_base64(struct ak_json *j, const char *key, const void *p, size_t n)
 {
-	ak_json_base64v(j, key, &(struct ak_span){ p, n }, 1);
+	ak_json_base64v(j, key, &(struct ak_span){p, n}, 1);
 }

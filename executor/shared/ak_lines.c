@@ -12,7 +12,7 @@
 
 void ak_lines_init(struct ak_lines *l, const char *text, size_t len, size_t max)
 {
-	*l = (struct ak_lines){ .text = text, .len = len, .max = max };
+	*l = (struct ak_lines){.text = text, .len = len, .max = max};
 }
 
 bool ak_lines_next(struct ak_lines *l, const char **ret_line, size_t *ret_len)

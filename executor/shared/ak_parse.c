@@ -48,7 +48,7 @@ static int size_unit_shift(const char *unit)
 	static const struct {
 		char letter;
 		int shift;
-	} units[] = { { 'k', 10 }, { 'm', 20 }, { 'g', 30 } };
+	} units[] = {{'k', 10}, {'m', 20}, {'g', 30}};
 
 	if (unit[0] == '\0' || strcasecmp(unit, "b") == 0)
 		return 0;
@@ -91,7 +91,8 @@ static size_t scan_decimal(const char *s, size_t *ret_whole, size_t *ret_places)
 	return *ret_places > 0 ? whole + 1 + *ret_places : 0;
 }
 
-/* 0.<digits> * @unit, rounded up; exact for any number of places, since only remainders are lost, and they are noticed */
+/* 0.<digits> * @unit, rounded up; exact for any number of places, since only remainders are lost, and they
+ * are noticed */
 static uint64_t fraction_of(const char *digits, size_t n, uint64_t unit)
 {
 	uint64_t acc = 0;
@@ -110,7 +111,7 @@ static uint64_t duration_unit_ms(const char *unit)
 	static const struct {
 		const char *name;
 		uint64_t ms;
-	} units[] = { { "", 1000 }, { "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "h", 3600000 } };
+	} units[] = {{"", 1000}, {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}};
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (strcmp(unit, units[i].name) == 0)

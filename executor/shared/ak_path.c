@@ -9,7 +9,8 @@
 #define PATH_LEN_MAX 4095 /* PATH_MAX counts the NUL: limits.h */
 
 /*
- * Append the components of @path to the @len bytes in @out, which hold "" (the root) or "/a/b". @out has room for all of
+ * Append the components of @path to the @len bytes in @out, which hold "" (the root) or "/a/b". @out has room
+ * for all of
  * @path and a slash more.
  */
 static size_t add_components(char *out, size_t len, const char *path)

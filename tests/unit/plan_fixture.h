@@ -22,9 +22,9 @@
 
 #define LEN(a) (sizeof(a) / sizeof((a)[0]))
 
-static char top[PATH_MAX];	/* T: holds home, ws, other */
+static char top[PATH_MAX]; /* T: holds home, ws, other */
 static char *environment[64];
-static char *command[] = { (char *)"true", NULL };
+static char *command[] = {(char *)"true", NULL};
 static struct bind_opt binds[64];
 static struct exec_opts o;
 static struct hostinfo h;
@@ -87,13 +87,24 @@ static inline void fixture_setup(void)
 	make_dir("home");
 	make_dir("ws");
 	make_dir("other");
-	o = (struct exec_opts){ .argv = command, .argc = 1, .seccomp = "default", .binds = binds,
-				.max_output_bytes = UINT64_MAX, .memory_bytes = { .value = 512u << 20 },
-				.cpu_milli = { .value = 1000 }, .pids = { .value = 256 } };
-	h = (struct hostinfo){ .uid = 1234, .gid = 1235, .user = (char *)"alice", .environ = environment,
-			       .path = (char *)"/usr/bin:/bin", .home = strdup(at("home")), .cwd = strdup(at("ws")),
-			       .state_dir = strdup(at("home/.local/state/ak")), .config_dir = strdup(at("home/.config/ak")),
-			       .runtime_dir = strdup(at("home/.local/state/ak/run")) };
+	o = (struct exec_opts){.argv = command,
+			       .argc = 1,
+			       .seccomp = "default",
+			       .binds = binds,
+			       .max_output_bytes = UINT64_MAX,
+			       .memory_bytes = {.value = 512u << 20},
+			       .cpu_milli = {.value = 1000},
+			       .pids = {.value = 256}};
+	h = (struct hostinfo){.uid = 1234,
+			      .gid = 1235,
+			      .user = (char *)"alice",
+			      .environ = environment,
+			      .path = (char *)"/usr/bin:/bin",
+			      .home = strdup(at("home")),
+			      .cwd = strdup(at("ws")),
+			      .state_dir = strdup(at("home/.local/state/ak")),
+			      .config_dir = strdup(at("home/.config/ak")),
+			      .runtime_dir = strdup(at("home/.local/state/ak/run"))};
 	ck_assert_int_eq(chdir(top), 0);
 	ck_assert_int_eq(chdir("ws"), 0);
 }
@@ -125,13 +136,14 @@ static inline void fixture_teardown(void)
 static inline void add_bind(enum bind_kind kind, const char *opt, const char *src, const char *dst)
 {
 	ck_assert_uint_lt(o.nbinds, LEN(binds));
-	binds[o.nbinds++] = (struct bind_opt){ .kind = kind, .opt = opt, .src = (char *)src, .dst = (char *)dst };
+	binds[o.nbinds++] =
+		(struct bind_opt){.kind = kind, .opt = opt, .src = (char *)src, .dst = (char *)dst};
 }
 
 static inline void plan_ok(void)
 {
 	plan_release(&p);
-	e = (struct ak_err){ 0 };
+	e = (struct ak_err){0};
 	ck_assert_msg(plan_build(&o, &h, &p, &e) == 0, "%s", e.msg);
 }
 
@@ -139,7 +151,7 @@ static inline void plan_ok(void)
 static inline void plan_refused(int code, const char *text)
 {
 	plan_release(&p);
-	e = (struct ak_err){ 0 };
+	e = (struct ak_err){0};
 	ck_assert_msg(plan_build(&o, &h, &p, &e) == -code, "expected %d, got %d: %s", code, e.code, e.msg);
 	ck_assert_int_eq(e.code, code);
 	ck_assert_msg(strstr(e.msg, text) != NULL, "\"%s\" does not say \"%s\"", e.msg, text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The law of the terminal filter's output, told a second time and in another way: a scanner that accepts what a policy lets
- * through and nothing else. For the unit test and the fuzz target.
+ * The law of the terminal filter's output, told a second time and in another way: a scanner that accepts what
+ * a policy lets through and nothing else. For the unit test and the fuzz target.
  */
 #ifndef AK_TESTS_TERM_LAW_H
 #define AK_TESTS_TERM_LAW_H

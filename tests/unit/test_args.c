@@ -32,17 +32,17 @@ static int parse_words(const char *const words[])
 	while (words[n])
 		n++;
 	exec_opts_release(&o);
-	e = (struct ak_err){ 0 };
+	e = (struct ak_err){0};
 	return args_parse_exec(n, (char *const *)words, &o, &e);
 }
 
-#define PARSE(...) parse_words((const char *const[]){ __VA_ARGS__, NULL })
+#define PARSE(...) parse_words((const char *const[]){__VA_ARGS__, NULL})
 #define OK(...) ck_assert_msg(PARSE(__VA_ARGS__) == 0, "%s", e.msg)
-#define BAD(text, ...)                                          \
-	do {                                                    \
-		ck_assert_int_eq(PARSE(__VA_ARGS__), -EINVAL); \
-		ck_assert_str_eq(e.msg, text);                  \
-		ck_assert_int_eq(e.code, EINVAL);               \
+#define BAD(text, ...)                                                                                       \
+	do {                                                                                                 \
+		ck_assert_int_eq(PARSE(__VA_ARGS__), -EINVAL);                                               \
+		ck_assert_str_eq(e.msg, text);                                                               \
+		ck_assert_int_eq(e.code, EINVAL);                                                            \
 	} while (0)
 
 START_TEST(defaults)
@@ -71,7 +71,8 @@ END_TEST
 
 START_TEST(command_arrives_byte_exact)
 {
-	static const char *const words[] = { "--", "printf", "[%s]", "a b", "", "x\ny", "*", "$HOME", "it's", "--json", NULL };
+	static const char *const words[] = {"--", "printf", "[%s]", "a b",    "",  "x\ny",
+					    "*",  "$HOME",  "it's", "--json", NULL};
 
 	ck_assert_int_eq(parse_words(words), 0);
 	ck_assert_int_eq(o.argc, 9);
@@ -100,11 +101,13 @@ END_TEST
 START_TEST(value_forms)
 {
 	static const char *const forms[][3] = {
-		{ "-m64m", NULL }, { "-m", "64m" }, { "--memory=64m", NULL }, { "--memory", "64m" }, { "-qm64m", NULL }, { "-qim", "64m" },
+		{"-m64m", NULL},     {"-m", "64m"},    {"--memory=64m", NULL},
+		{"--memory", "64m"}, {"-qm64m", NULL}, {"-qim", "64m"},
 	};
 
 	for (size_t i = 0; i < LEN(forms); i++) {
-		const char *words[] = { forms[i][0], forms[i][1] ? forms[i][1] : "c", forms[i][1] ? "c" : NULL, NULL };
+		const char *words[] = {forms[i][0], forms[i][1] ? forms[i][1] : "c", forms[i][1] ? "c" : NULL,
+				       NULL};
 
 		ck_assert_msg(parse_words(words) == 0, "form %zu: %s", i, e.msg);
 		ck_assert_uint_eq(o.memory_bytes.value, 64u << 20);
@@ -143,8 +146,9 @@ END_TEST
 
 START_TEST(options_of_other_versions_are_unknown)
 {
-	static const char *const names[] = { "--apply", "--image", "--disk", "--nesting", "--backend", "--in", "--fresh",
-					     "--detach", "--config", "--profile", "-p", "--hostname" };
+	static const char *const names[] = {"--apply",	 "--image",   "--disk",	 "--nesting",
+					    "--backend", "--in",      "--fresh", "--detach",
+					    "--config",	 "--profile", "-p",	 "--hostname"};
 
 	for (size_t i = 0; i < LEN(names); i++) {
 		ck_assert_int_eq(PARSE(names[i], "x", "c"), -EINVAL);
@@ -155,8 +159,9 @@ END_TEST
 
 START_TEST(values_of_other_versions_are_refused)
 {
-	static const char *const rows[] = { "--write=cow", "--net=allow=example.com", "--net=nat", "--isolation=landlock",
-					    "--seccomp=/etc/p.json", "--network=allow=a:1,b" };
+	static const char *const rows[] = {
+		"--write=cow",		"--net=allow=example.com", "--net=nat",
+		"--isolation=landlock", "--seccomp=/etc/p.json",   "--network=allow=a:1,b"};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
 		ck_assert_int_eq(PARSE(rows[i], "c"), -EINVAL);
@@ -175,12 +180,13 @@ START_TEST(missing_and_unwanted_values)
 	BAD("--json takes no value", "--json=1", "c");
 	BAD("no command given", "-q");
 	BAD("no command given", "--");
-	ck_assert_int_eq(args_parse_exec(0, (char *const[]){ NULL }, &o, &e), -EINVAL);
+	ck_assert_int_eq(args_parse_exec(0, (char *const[]){NULL}, &o, &e), -EINVAL);
 	ck_assert_str_eq(e.msg, "no command given");
 	BAD("--workdir: the value is empty", "-w", "", "c");
 	BAD("--report: the value is empty", "--report=", "c");
 	BAD("--hide: the value is empty", "--hide=", "c");
-	BAD("--timeout: \"bash\" is not a duration (use seconds or ms, s, m, h, as in 1.5, 500ms, 5m)", "-it", "bash");
+	BAD("--timeout: \"bash\" is not a duration (use seconds or ms, s, m, h, as in 1.5, 500ms, 5m)", "-it",
+	    "bash");
 	ck_assert_str_eq(e.hint, "-t is --timeout; a terminal for the command is --tty");
 }
 END_TEST
@@ -202,16 +208,18 @@ END_TEST
 
 START_TEST(flags_and_texts)
 {
-	OK("--json", "--tty", "--raw", "--explain", "-q", "--verbose", "-i", "--report", "r", "-C", "/w", "-w", "/d", "c");
-	ck_assert(o.json && o.tty && o.raw && o.explain && o.quiet && o.verbose && o.stdin_always && o.workspace_given);
+	OK("--json", "--tty", "--raw", "--explain", "-q", "--verbose", "-i", "--report", "r", "-C", "/w",
+	   "-w", "/d", "c");
+	ck_assert(o.json && o.tty && o.raw && o.explain && o.quiet && o.verbose && o.stdin_always &&
+		  o.workspace_given);
 	ck_assert_str_eq(o.report, "r");
 	ck_assert_str_eq(o.workspace, "/w");
 	ck_assert_str_eq(o.workdir, "/d");
 	OK("--stdin", "--quiet", "--workspace=a", "--workspace=b", "c");
 	ck_assert(o.stdin_always && o.quiet);
 	ck_assert_str_eq(o.workspace, "b");
-	OK("--rootfs", "/r", "--rootfs-write", "tmp", "--write=none", "--net=host", "--identity=root", "--seccomp=strict",
-	   "--isolation=namespaces", "c");
+	OK("--rootfs", "/r", "--rootfs-write", "tmp", "--write=none", "--net=host", "--identity=root",
+	   "--seccomp=strict", "--isolation=namespaces", "c");
 	ck_assert_str_eq(o.rootfs, "/r");
 	ck_assert_int_eq(o.rootfs_write, ROOTFS_WRITE_TMP);
 	ck_assert_int_eq(o.write, WRITE_NONE);
@@ -257,28 +265,34 @@ START_TEST(bad_numbers_name_option_and_value)
 	BAD("--memory: \"-1\" is not a size (use bytes or k, m, g, as in 512m)", "-m", "-1", "c");
 	BAD("--memory: \"99999999999G\" is too large", "-m99999999999G", "c");
 	BAD("--fsize: \"max\" is not a size (use bytes or k, m, g, as in 512m)", "--fsize", "max", "c");
-	BAD("--max-output: \"10x\" is not a size (use bytes or k, m, g, as in 512m)", "--max-output", "10x", "c");
+	BAD("--max-output: \"10x\" is not a size (use bytes or k, m, g, as in 512m)", "--max-output", "10x",
+	    "c");
 	BAD("--pids: \"4194305\" is not a whole number from 1 to 4194304", "--pids", "4194305", "c");
 	BAD("--pids-limit: \"-1\" is not a whole number from 1 to 4194304", "--pids-limit", "-1", "c");
 	BAD("--nofile: \"1.5\" is not a whole number from 1 to 1073741816", "--nofile", "1.5", "c");
 	BAD("--cpus: \"8192.001\" is too large (at most 8192)", "--cpus", "8192.001", "c");
-	BAD("--cpus: \"x\" is not a number of processors (use one such as 2 or 0.5, or max)", "--cpus", "x", "c");
-	BAD("--timeout: \"1e12\" is not a duration (use seconds or ms, s, m, h, as in 1.5, 500ms, 5m)", "-t1e12", "c");
+	BAD("--cpus: \"x\" is not a number of processors (use one such as 2 or 0.5, or max)", "--cpus", "x",
+	    "c");
+	BAD("--timeout: \"1e12\" is not a duration (use seconds or ms, s, m, h, as in 1.5, 500ms, 5m)",
+	    "-t1e12", "c");
 	BAD("--timeout: \"999999999999\" is too long (at most ten years)", "-t", "999999999999", "c");
-	BAD("--kill-after: \"-1\" is not a duration (use seconds or ms, s, m, h, as in 1.5, 500ms, 5m)", "--kill-after=-1", "c");
+	BAD("--kill-after: \"-1\" is not a duration (use seconds or ms, s, m, h, as in 1.5, 500ms, 5m)",
+	    "--kill-after=-1", "c");
 }
 END_TEST
 
 START_TEST(zero_is_refused_where_it_means_nothing)
 {
-	static const char *const rows[] = { "--memory=0", "--memory=0g",  "--cpus=0",	 "--cpus=0.000",    "--pids=0",	 "--cpu-time=0",
-					    "--nofile=0", "--timeout=0", "--timeout=0ms", "--max-output=0", "--fsize=0" };
+	static const char *const rows[] = {"--memory=0",    "--memory=0g",    "--cpus=0",   "--cpus=0.000",
+					   "--pids=0",	    "--cpu-time=0",   "--nofile=0", "--timeout=0",
+					   "--timeout=0ms", "--max-output=0", "--fsize=0"};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
 		char want[64];
 
 		ck_assert_int_eq(PARSE(rows[i], "c"), -EINVAL);
-		(void)snprintf(want, sizeof(want), "%.*s: 0 would allow nothing", (int)strcspn(rows[i], "="), rows[i]);
+		(void)snprintf(want, sizeof(want), "%.*s: 0 would allow nothing", (int)strcspn(rows[i], "="),
+			       rows[i]);
 		ck_assert_str_eq(e.msg, want);
 		ck_assert_str_ne(e.hint, "");
 	}
@@ -304,7 +318,9 @@ START_TEST(users)
 	ck_assert(o.gid_given && o.uid == 1 && o.gid == 2);
 	OK("-u4294967294:4294967294", "c");
 	ck_assert(o.uid == 4294967294u && o.gid == 4294967294u);
-	static const char *const bad[] = { "", ":", "1:", ":1", "root", "1:2:3", "-1", "4294967295", "1:4294967295", "00000000000000000001" };
+	static const char *const bad[] = {
+		"",	 ":",  "1:",	     ":1",	     "root",
+		"1:2:3", "-1", "4294967295", "1:4294967295", "00000000000000000001"};
 
 	for (size_t i = 0; i < LEN(bad); i++) {
 		ck_assert_int_eq(PARSE("-u", bad[i], "c"), -EINVAL);
@@ -344,7 +360,8 @@ START_TEST(descriptors_have_a_maximum)
 }
 END_TEST
 
-static void check_bind(const char *opt, const char *value, enum bind_kind kind, bool optional, const char *src, const char *dst)
+static void check_bind(const char *opt, const char *value, enum bind_kind kind, bool optional,
+		       const char *src, const char *dst)
 {
 	OK(opt, value, "c");
 	ck_assert_uint_eq(o.nbinds, 1);
@@ -403,9 +420,12 @@ START_TEST(bad_binds)
 	BAD("-v: \"/a:/b:\": the third part is neither ro nor rw", "-v", "/a:/b:", "c");
 	BAD("--tmpfs: \":1m\" has no path (use DST or DST:SIZE)", "--tmpfs", ":1m", "c");
 	BAD("--tmpfs: \"\" has no path (use DST or DST:SIZE)", "--tmpfs=", "c");
-	BAD("--tmpfs: \"/t:0\": \"0\" is not a size above 0 (use bytes or k, m, g, as in 512m)", "--tmpfs", "/t:0", "c");
-	BAD("--tmpfs: \"/t:\": \"\" is not a size above 0 (use bytes or k, m, g, as in 512m)", "--tmpfs", "/t:", "c");
-	static const char *const bad_devs[] = { "", "kvm", "/dev", "/dev/", "/dev/../etc/passwd", "/etc", "/devx" };
+	BAD("--tmpfs: \"/t:0\": \"0\" is not a size above 0 (use bytes or k, m, g, as in 512m)", "--tmpfs",
+	    "/t:0", "c");
+	BAD("--tmpfs: \"/t:\": \"\" is not a size above 0 (use bytes or k, m, g, as in 512m)", "--tmpfs",
+	    "/t:", "c");
+	static const char *const bad_devs[] = {"",     "kvm",  "/dev", "/dev/", "/dev/../etc/passwd",
+					       "/etc", "/devx"};
 
 	for (size_t i = 0; i < LEN(bad_devs); i++) {
 		ck_assert_int_eq(PARSE("--dev", bad_devs[i], "c"), -EINVAL);
@@ -432,8 +452,14 @@ END_TEST
 
 START_TEST(own_keys_never_pass)
 {
-	static const char *const names[] = { "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "DEEPSEEK_API_KEY",
-					     "GEMINI_API_KEY",	  "OLLAMA_API_KEY", "AK_X",		  "AK_" };
+	static const char *const names[] = {"ANTHROPIC_API_KEY",
+					    "OPENAI_API_KEY",
+					    "OPENROUTER_API_KEY",
+					    "DEEPSEEK_API_KEY",
+					    "GEMINI_API_KEY",
+					    "OLLAMA_API_KEY",
+					    "AK_X",
+					    "AK_"};
 
 	for (size_t i = 0; i < LEN(names); i++) {
 		char set[64];
@@ -483,7 +509,8 @@ static int with_env_file(const char *text, size_t len, char path[64])
 
 START_TEST(env_file_lines)
 {
-	static const char text[] = "# comment\n\n  \t\n  A=1\r\nB=\"q\" # no comment\n\tC\n#D=1\nE=\n\r\nF= x ";
+	static const char text[] =
+		"# comment\n\n  \t\n  A=1\r\nB=\"q\" # no comment\n\tC\n#D=1\nE=\n\r\nF= x ";
 	char path[64];
 
 	ck_assert_int_eq(with_env_file(text, sizeof(text) - 1, path), 0);
@@ -511,12 +538,13 @@ START_TEST(env_file_errors_name_file_and_line)
 		const char *why;
 		int line;
 	} rows[] = {
-		{ "A=1\nsk-secret-token\n", 20, "no variable's name", 2 },
-		{ "\n\nA B=1", 7, "no variable's name", 3 },
-		{ "OPENAI_API_KEY=x\n", 17, "OPENAI_API_KEY is one of ak's own variables and never passed to a command", 1 },
-		{ "A=\0\n", 4, "the line holds a NUL byte", 1 },
-		{ big, 140000, "the line is over 131071 bytes, which the kernel does not take", 1 },
-		{ big, 131072, "A=... is 131072 bytes; the kernel takes at most 131071 in one variable", 1 },
+		{"A=1\nsk-secret-token\n", 20, "no variable's name", 2},
+		{"\n\nA B=1", 7, "no variable's name", 3},
+		{"OPENAI_API_KEY=x\n", 17,
+		 "OPENAI_API_KEY is one of ak's own variables and never passed to a command", 1},
+		{"A=\0\n", 4, "the line holds a NUL byte", 1},
+		{big, 140000, "the line is over 131071 bytes, which the kernel does not take", 1},
+		{big, 131072, "A=... is 131072 bytes; the kernel takes at most 131071 in one variable", 1},
 	};
 
 	memset(big, 'x', 140000);
@@ -577,12 +605,27 @@ END_TEST
 START_TEST(help_names_every_option)
 {
 	static const char *const names[] = {
-		"-c, --shell",	"-C, --workspace", "--write",  "--allow-protected", "-w, --workdir", "--rootfs ",   "--rootfs-write",
-		"--ro ",	"--rw ",	   "--ro-try", "--rw-try",	    "-v SRC",	     "--tmpfs",	    "--hide",
-		"--dev",	"-e, --env ",	   "--env-file", "--net ",	    "--network",     "-m, --memory", "--cpus",
-		"--pids ",	"--pids-limit",	   "--cpu-time", "--nofile",	    "--fsize",	     "-t, --timeout", "--kill-after",
-		"--max-output", "--seccomp",	   "--isolation", "-u, --user",	    "--identity",    "--fd",	    "-i, --stdin",
-		"--tty",	"--raw",	   "--json",	 "--report",	    "--explain",     "-q, --quiet", "--verbose",
+		"-c, --shell",	  "-C, --workspace",
+		"--write",	  "--allow-protected",
+		"-w, --workdir",  "--rootfs ",
+		"--rootfs-write", "--ro ",
+		"--rw ",	  "--ro-try",
+		"--rw-try",	  "-v SRC",
+		"--tmpfs",	  "--hide",
+		"--dev",	  "-e, --env ",
+		"--env-file",	  "--net ",
+		"--network",	  "-m, --memory",
+		"--cpus",	  "--pids ",
+		"--pids-limit",	  "--cpu-time",
+		"--nofile",	  "--fsize",
+		"-t, --timeout",  "--kill-after",
+		"--max-output",	  "--seccomp",
+		"--isolation",	  "-u, --user",
+		"--identity",	  "--fd",
+		"-i, --stdin",	  "--tty",
+		"--raw",	  "--json",
+		"--report",	  "--explain",
+		"-q, --quiet",	  "--verbose",
 		"-h, --help",
 	};
 	const char *help = args_exec_help();
@@ -603,7 +646,7 @@ START_TEST(null_error_and_double_release_are_allowed)
 	static char option[] = "--memory", value[] = "x";
 
 	exec_opts_release(&o);
-	ck_assert_int_eq(args_parse_exec(2, (char *const[]){ option, value, NULL }, &o, NULL), -EINVAL);
+	ck_assert_int_eq(args_parse_exec(2, (char *const[]){option, value, NULL}, &o, NULL), -EINVAL);
 	exec_opts_release(&o);
 	exec_opts_release(&o);
 }

@@ -8,7 +8,7 @@
 
 START_TEST(additions_follow_each_other)
 {
-	struct ak_buf b = { 0 };
+	struct ak_buf b = {0};
 
 	ck_assert_ptr_null(b.data);
 	ak_buf_str(&b, "ab");
@@ -25,7 +25,7 @@ END_TEST
 
 START_TEST(empty_addition_makes_an_empty_string)
 {
-	struct ak_buf b = { 0 };
+	struct ak_buf b = {0};
 
 	ak_buf_str(&b, "");
 	ck_assert_str_eq(b.data, "");
@@ -38,7 +38,7 @@ END_TEST
 
 START_TEST(the_maximum_is_exact_and_the_failure_latches)
 {
-	struct ak_buf b = { .max = 4 };
+	struct ak_buf b = {.max = 4};
 
 	ak_buf_str(&b, "abcd");
 	ck_assert(!b.failed);
@@ -60,7 +60,7 @@ END_TEST
 
 START_TEST(an_addition_over_the_maximum_adds_nothing)
 {
-	struct ak_buf b = { .max = 4 };
+	struct ak_buf b = {.max = 4};
 
 	ak_buf_str(&b, "abc");
 	ak_buf_str(&b, "de");
@@ -73,7 +73,7 @@ END_TEST
 START_TEST(the_maximum_by_default)
 {
 	static char block[1 << 20];
-	struct ak_buf b = { 0 };
+	struct ak_buf b = {0};
 
 	for (size_t n = 0; n < AK_BUF_MAX; n += sizeof(block))
 		ak_buf_add(&b, block, sizeof(block));
@@ -87,7 +87,7 @@ END_TEST
 
 START_TEST(a_length_that_would_overflow_is_a_failure)
 {
-	struct ak_buf b = { .max = SIZE_MAX };
+	struct ak_buf b = {.max = SIZE_MAX};
 
 	ak_buf_str(&b, "a");
 	ak_buf_add(&b, "x", SIZE_MAX - 1);

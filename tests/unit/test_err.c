@@ -14,7 +14,7 @@
 
 START_TEST(set_fills_everything_and_returns_the_negative_code)
 {
-	struct ak_err e = { .hint = "old" };
+	struct ak_err e = {.hint = "old"};
 
 	ck_assert_int_eq(ak_err_set(&e, EPERM, "no %s", "way"), -EPERM);
 	ck_assert_int_eq(e.code, EPERM);
@@ -34,7 +34,7 @@ END_TEST
 
 START_TEST(sys_appends_text_and_name)
 {
-	struct ak_err e = { 0 };
+	struct ak_err e = {0};
 
 	ck_assert_int_eq(ak_err_sys(&e, ENOENT, "open %s", "/x"), -ENOENT);
 	ck_assert_str_eq(e.msg, "open /x: No such file or directory (ENOENT)");
@@ -45,7 +45,7 @@ END_TEST
 
 START_TEST(sys_keeps_the_cause_behind_a_long_path)
 {
-	struct ak_err e = { 0 };
+	struct ak_err e = {0};
 	char path[2000];
 
 	memset(path, 'a', sizeof(path) - 1);
@@ -63,7 +63,7 @@ END_TEST
 
 START_TEST(wrap_puts_text_in_front_and_keeps_the_rest)
 {
-	struct ak_err e = { 0 };
+	struct ak_err e = {0};
 
 	(void)ak_err_set(&e, EBUSY, "inner");
 	ak_err_hint(&e, "try %d", 2);
@@ -76,7 +76,7 @@ END_TEST
 
 START_TEST(wrap_of_nothing_is_einval_and_changes_nothing)
 {
-	struct ak_err e = { 0 };
+	struct ak_err e = {0};
 
 	ck_assert_int_eq(ak_err_wrap(&e, "outer"), -EINVAL);
 	ck_assert_str_eq(e.msg, "");
@@ -85,7 +85,7 @@ END_TEST
 
 START_TEST(arguments_may_point_into_the_error)
 {
-	struct ak_err e = { 0 };
+	struct ak_err e = {0};
 
 	(void)ak_err_set(&e, EIO, "first");
 	(void)ak_err_set(&e, EIO, "again: %s", e.msg);
@@ -99,9 +99,12 @@ END_TEST
 
 START_TEST(control_bytes_become_question_marks)
 {
-	struct ak_err e = { 0 };
+	struct ak_err e = {0};
 
-	(void)ak_err_set(&e, EIO, "a\x1b[31m\nb\x7f\xc2\x9b" "c\xff" "d \xc3\xa9");
+	(void)ak_err_set(&e, EIO,
+			 "a\x1b[31m\nb\x7f\xc2\x9b"
+			 "c\xff"
+			 "d \xc3\xa9");
 	ck_assert_str_eq(e.msg, "a?[31m?b???c?d \xc3\xa9");
 	ak_err_hint(&e, "h\r\x9b");
 	ck_assert_str_eq(e.hint, "h??");
@@ -113,7 +116,7 @@ START_TEST(long_text_is_cut_at_a_character)
 	char text[AK_ERR_MSG_MAX * 2];
 
 	for (size_t lead = 0; lead < 3; lead++) {
-		struct ak_err e = { 0 };
+		struct ak_err e = {0};
 		size_t n = 0;
 
 		while (n < lead)

@@ -59,7 +59,8 @@ static void get(const char *const *pairs)
 
 	for (; pairs[0]; pairs += 2, n++) {
 		ck_assert_uint_lt(n, 4);
-		ck_assert_int_lt(snprintf(rows[n], sizeof(rows[n]), "%s=%s", pairs[0], pairs[1]), (int)sizeof(rows[n]));
+		ck_assert_int_lt(snprintf(rows[n], sizeof(rows[n]), "%s=%s", pairs[0], pairs[1]),
+				 (int)sizeof(rows[n]));
 		env[n] = rows[n];
 	}
 	env[n] = NULL;
@@ -67,7 +68,7 @@ static void get(const char *const *pairs)
 	ck_assert_int_eq(hostinfo_get(env, &h, &e), 0);
 }
 
-#define GET(...) get((const char *const[]){ __VA_ARGS__, NULL, NULL })
+#define GET(...) get((const char *const[]){__VA_ARGS__, NULL, NULL})
 
 START_TEST(ids_and_names_are_the_callers)
 {
@@ -132,7 +133,8 @@ END_TEST
 
 START_TEST(own_folders_follow_absolute_variables)
 {
-	GET("HOME", at("home"), "XDG_STATE_HOME", at("s"), "XDG_CONFIG_HOME", at("c/"), "XDG_RUNTIME_DIR", at("r"));
+	GET("HOME", at("home"), "XDG_STATE_HOME", at("s"), "XDG_CONFIG_HOME", at("c/"), "XDG_RUNTIME_DIR",
+	    at("r"));
 	ck_assert_str_eq(h.state_dir, at("s/ak"));
 	ck_assert_str_eq(h.config_dir, at("c/ak"));
 	ck_assert_str_eq(h.runtime_dir, at("r/ak"));

@@ -12,7 +12,7 @@
 
 START_TEST(commas_and_nesting)
 {
-	struct ak_buf b = { 0 };
+	struct ak_buf b = {0};
 	struct ak_json j;
 
 	ak_json_init(&j, &b);
@@ -31,8 +31,9 @@ START_TEST(commas_and_nesting)
 	ak_json_str(&j, "n", NULL);
 	ak_json_str(&j, "k\"", "v");
 	ak_json_obj_end(&j);
-	ck_assert_str_eq(b.data, "{\"a\":[],\"b\":[18446744073709551615,-9223372036854775808,{},null],\"t\":true,"
-				 "\"f\":false,\"n\":null,\"k\\\"\":\"v\"}");
+	ck_assert_str_eq(b.data,
+			 "{\"a\":[],\"b\":[18446744073709551615,-9223372036854775808,{},null],\"t\":true,"
+			 "\"f\":false,\"n\":null,\"k\\\"\":\"v\"}");
 	ck_assert_uint_eq(j.depth, 0);
 	ak_buf_release(&b);
 }
@@ -43,12 +44,14 @@ START_TEST(thousandths_are_decimal_numbers)
 	static const struct {
 		uint64_t v;
 		const char *text;
-	} rows[] = { { 0, "0.0" },	 { 1, "0.001" },     { 10, "0.01" },	  { 100, "0.1" }, { 1500, "1.5" },
-		     { 2000, "2.0" },	 { 12400, "12.4" }, { 12345, "12.345" }, { 1010, "1.01" },
-		     { UINT64_MAX, "18446744073709551.615" } };
+	} rows[] = {{0, "0.0"},	     {1, "0.001"},
+		    {10, "0.01"},    {100, "0.1"},
+		    {1500, "1.5"},   {2000, "2.0"},
+		    {12400, "12.4"}, {12345, "12.345"},
+		    {1010, "1.01"},  {UINT64_MAX, "18446744073709551.615"}};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
-		struct ak_buf b = { 0 };
+		struct ak_buf b = {0};
 		struct ak_json j;
 
 		ak_json_init(&j, &b);
@@ -61,7 +64,7 @@ END_TEST
 
 static void check_str(const char *in, size_t n, const char *out)
 {
-	struct ak_buf b = { 0 };
+	struct ak_buf b = {0};
 	struct ak_json j;
 
 	ak_json_init(&j, &b);
@@ -84,7 +87,9 @@ END_TEST
 
 START_TEST(bytes_that_are_not_utf8_become_fffd)
 {
-	check_str("a\xff" "b", 3, "\"a\\ufffdb\"");
+	check_str("a\xff"
+		  "b",
+		  3, "\"a\\ufffdb\"");
 	check_str("\xe2\x82", 2, "\"\\ufffd\\ufffd\"");
 	check_str("\xc0\x80", 2, "\"\\ufffd\\ufffd\"");
 	check_str("\xe2\x82x", 3, "\"\\ufffd\\ufffdx\"");
@@ -95,12 +100,17 @@ START_TEST(base64_of_every_remainder)
 {
 	static const struct {
 		const char *in, *out;
-	} rows[] = { { "", "\"\"" },	      { "f", "\"Zg==\"" },	    { "fo", "\"Zm8=\"" },     { "foo", "\"Zm9v\"" },
-		     { "foob", "\"Zm9vYg==\"" }, { "fooba", "\"Zm9vYmE=\"" }, { "foobar", "\"Zm9vYmFy\"" },
-		     { "\xff\xfe\xfb", "\"//77\"" } };
+	} rows[] = {{"", "\"\""},
+		    {"f", "\"Zg==\""},
+		    {"fo", "\"Zm8=\""},
+		    {"foo", "\"Zm9v\""},
+		    {"foob", "\"Zm9vYg==\""},
+		    {"fooba", "\"Zm9vYmE=\""},
+		    {"foobar", "\"Zm9vYmFy\""},
+		    {"\xff\xfe\xfb", "\"//77\""}};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
-		struct ak_buf b = { 0 };
+		struct ak_buf b = {0};
 		struct ak_json j;
 
 		ak_json_init(&j, &b);
@@ -113,8 +123,8 @@ END_TEST
 
 START_TEST(pieces_make_one_value)
 {
-	const struct ak_span v[] = { { "f", 1 }, { NULL, 0 }, { "oob", 3 }, { "ar", 2 } };
-	struct ak_buf b = { 0 };
+	const struct ak_span v[] = {{"f", 1}, {NULL, 0}, {"oob", 3}, {"ar", 2}};
+	struct ak_buf b = {0};
 	struct ak_json j;
 
 	ak_json_init(&j, &b);
@@ -130,11 +140,34 @@ END_TEST
 
 START_TEST(utf8_is_strict)
 {
-	static const char *const good[] = { "", "a", "\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf",
-					    "\xee\x80\x80", "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf" };
-	static const char *const bad[] = { "\x80", "\xbf", "\xc0\xaf", "\xc1\xbf", "\xc2", "\xc2\x41", "\xe0\x9f\xbf",
-					   "\xe0\x80\x80", "\xed\xa0\x80", "\xed\xbf\xbf", "\xe2\x82", "\xf0\x8f\xbf\xbf",
-					   "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "a\xf0\x9f\x98", "\xc2\xc2\x80" };
+	static const char *const good[] = {"",
+					   "a",
+					   "\x7f",
+					   "\xc2\x80",
+					   "\xdf\xbf",
+					   "\xe0\xa0\x80",
+					   "\xed\x9f\xbf",
+					   "\xee\x80\x80",
+					   "\xef\xbf\xbf",
+					   "\xf0\x90\x80\x80",
+					   "\xf4\x8f\xbf\xbf"};
+	static const char *const bad[] = {"\x80",
+					  "\xbf",
+					  "\xc0\xaf",
+					  "\xc1\xbf",
+					  "\xc2",
+					  "\xc2\x41",
+					  "\xe0\x9f\xbf",
+					  "\xe0\x80\x80",
+					  "\xed\xa0\x80",
+					  "\xed\xbf\xbf",
+					  "\xe2\x82",
+					  "\xf0\x8f\xbf\xbf",
+					  "\xf4\x90\x80\x80",
+					  "\xf5\x80\x80\x80",
+					  "\xff",
+					  "a\xf0\x9f\x98",
+					  "\xc2\xc2\x80"};
 
 	for (size_t i = 0; i < LEN(good); i++)
 		ck_assert_msg(ak_utf8_valid(good[i], strlen(good[i])), "good %zu", i);

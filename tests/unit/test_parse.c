@@ -65,8 +65,8 @@ END_TEST
 
 START_TEST(u64_takes_digits_only)
 {
-	static const char *const bad[] = { "", "-1", "+1", " 1", "1 ", "1x", "x", "0x10", "1e9", "1.0", "1\n",
-					   "99999999999999999999999x" };
+	static const char *const bad[] = {"",  "-1",   "+1",  " 1",  "1 ",  "1x",
+					  "x", "0x10", "1e9", "1.0", "1\n", "99999999999999999999999x"};
 
 	for (size_t i = 0; i < LEN(bad); i++) {
 		uint64_t v = UNTOUCHED;
@@ -80,31 +80,49 @@ END_TEST
 START_TEST(sizes)
 {
 	static const struct good good[] = {
-		{ "0", 0 },
-		{ "512", 512 },
-		{ "512B", 512 },
-		{ "64k", 65536 },
-		{ "64K", 65536 },
-		{ "64kB", 65536 },
-		{ "64KiB", 65536 },
-		{ "1G", 1 << 30 },
-		{ "1GiB", 1 << 30 },
-		{ "2MB", 2 << 20 },
-		{ "2mb", 2 << 20 },
-		{ "512m", 512 << 20 },
-		{ "9223372036854775807", INT64_MAX },
-		{ "9007199254740991k", 9007199254740991ull << 10 },
-		{ "8589934591g", 8589934591ull << 30 },
+		{"0", 0},
+		{"512", 512},
+		{"512B", 512},
+		{"64k", 65536},
+		{"64K", 65536},
+		{"64kB", 65536},
+		{"64KiB", 65536},
+		{"1G", 1 << 30},
+		{"1GiB", 1 << 30},
+		{"2MB", 2 << 20},
+		{"2mb", 2 << 20},
+		{"512m", 512 << 20},
+		{"9223372036854775807", INT64_MAX},
+		{"9007199254740991k", 9007199254740991ull << 10},
+		{"8589934591g", 8589934591ull << 30},
 	};
 	static const struct bad bad[] = {
-		{ "", -EINVAL },      { "k", -EINVAL },	    { "-1", -EINVAL },	 { "+1", -EINVAL },
-		{ "1e9", -EINVAL },   { "1.5g", -EINVAL },  { "10x", -EINVAL },	 { "1t", -EINVAL },
-		{ "1 k", -EINVAL },   { " 1k", -EINVAL },   { "1k ", -EINVAL },	 { "1kk", -EINVAL },
-		{ "1iB", -EINVAL },   { "1kiBx", -EINVAL }, { "1ki", -EINVAL },	 { "1bk", -EINVAL },
-		{ "0x10", -EINVAL },  { "max", -EINVAL },   { "1\v", -EINVAL },	 { "99999999999999999999x", -EINVAL },
-		{ "9223372036854775808", -ERANGE },	    { "9007199254740992k", -ERANGE },
-		{ "8589934592g", -ERANGE },		    { "99999999999G", -ERANGE },
-		{ "18446744073709551617", -ERANGE },	    { "99999999999999999999999999k", -ERANGE },
+		{"", -EINVAL},
+		{"k", -EINVAL},
+		{"-1", -EINVAL},
+		{"+1", -EINVAL},
+		{"1e9", -EINVAL},
+		{"1.5g", -EINVAL},
+		{"10x", -EINVAL},
+		{"1t", -EINVAL},
+		{"1 k", -EINVAL},
+		{" 1k", -EINVAL},
+		{"1k ", -EINVAL},
+		{"1kk", -EINVAL},
+		{"1iB", -EINVAL},
+		{"1kiBx", -EINVAL},
+		{"1ki", -EINVAL},
+		{"1bk", -EINVAL},
+		{"0x10", -EINVAL},
+		{"max", -EINVAL},
+		{"1\v", -EINVAL},
+		{"99999999999999999999x", -EINVAL},
+		{"9223372036854775808", -ERANGE},
+		{"9007199254740992k", -ERANGE},
+		{"8589934592g", -ERANGE},
+		{"99999999999G", -ERANGE},
+		{"18446744073709551617", -ERANGE},
+		{"99999999999999999999999999k", -ERANGE},
 	};
 
 	check_all(ak_parse_size, good, LEN(good), bad, LEN(bad));
@@ -114,33 +132,47 @@ END_TEST
 START_TEST(durations)
 {
 	static const struct good good[] = {
-		{ "0", 0 },
-		{ "0s", 0 },
-		{ "0.000", 0 },
-		{ "90", 90000 },
-		{ "500ms", 500 },
-		{ "30s", 30000 },
-		{ "5m", 300000 },
-		{ "1h", 3600000 },
-		{ "0.5", 500 },
-		{ "1.5m", 90000 },
-		{ "0.25h", 900000 },
-		{ "0.0001", 1 },
-		{ "0.1ms", 1 },
-		{ "1.0001", 1001 },
-		{ "1.5ms", 2 },
-		{ "0.30000000000000004", 301 },
-		{ "0.0000000000000000000000000000001", 1 },
-		{ "0.99999999999999999999999", 1000 },
-		{ "315360000", 315360000000 },
-		{ "87600h", 315360000000 },
+		{"0", 0},
+		{"0s", 0},
+		{"0.000", 0},
+		{"90", 90000},
+		{"500ms", 500},
+		{"30s", 30000},
+		{"5m", 300000},
+		{"1h", 3600000},
+		{"0.5", 500},
+		{"1.5m", 90000},
+		{"0.25h", 900000},
+		{"0.0001", 1},
+		{"0.1ms", 1},
+		{"1.0001", 1001},
+		{"1.5ms", 2},
+		{"0.30000000000000004", 301},
+		{"0.0000000000000000000000000000001", 1},
+		{"0.99999999999999999999999", 1000},
+		{"315360000", 315360000000},
+		{"87600h", 315360000000},
 	};
 	static const struct bad bad[] = {
-		{ "", -EINVAL },      { "s", -EINVAL },	  { "-1", -EINVAL },  { "+1", -EINVAL },   { ".5", -EINVAL },
-		{ "5.", -EINVAL },    { "5.s", -EINVAL }, { "1e12", -EINVAL }, { "1d", -EINVAL },  { "1 s", -EINVAL },
-		{ "1S", -EINVAL },    { "1sx", -EINVAL }, { "1.2.3", -EINVAL }, { "inf", -EINVAL }, { "1m30s", -EINVAL },
-		{ "315360001", -ERANGE },		  { "315360000.0001", -ERANGE },
-		{ "87601h", -ERANGE },			  { "99999999999999999999999999", -ERANGE },
+		{"", -EINVAL},
+		{"s", -EINVAL},
+		{"-1", -EINVAL},
+		{"+1", -EINVAL},
+		{".5", -EINVAL},
+		{"5.", -EINVAL},
+		{"5.s", -EINVAL},
+		{"1e12", -EINVAL},
+		{"1d", -EINVAL},
+		{"1 s", -EINVAL},
+		{"1S", -EINVAL},
+		{"1sx", -EINVAL},
+		{"1.2.3", -EINVAL},
+		{"inf", -EINVAL},
+		{"1m30s", -EINVAL},
+		{"315360001", -ERANGE},
+		{"315360000.0001", -ERANGE},
+		{"87601h", -ERANGE},
+		{"99999999999999999999999999", -ERANGE},
 	};
 
 	check_all(ak_parse_duration, good, LEN(good), bad, LEN(bad));
@@ -150,14 +182,27 @@ END_TEST
 START_TEST(thousandths)
 {
 	static const struct good good[] = {
-		{ "0", 0 },	  { "1", 1000 },    { "0.5", 500 }, { "2.25", 2250 }, { "0.001", 1 },
-		{ "1.050", 1050 }, { "18446744073709551.615", UINT64_MAX },
+		{"0", 0},
+		{"1", 1000},
+		{"0.5", 500},
+		{"2.25", 2250},
+		{"0.001", 1},
+		{"1.050", 1050},
+		{"18446744073709551.615", UINT64_MAX},
 	};
 	static const struct bad bad[] = {
-		{ "", -EINVAL },      { ".5", -EINVAL },  { "1.", -EINVAL },	{ "1.0000", -EINVAL }, { "-1", -EINVAL },
-		{ "1,5", -EINVAL },   { "1.5x", -EINVAL }, { "max", -EINVAL },	{ "1e3", -EINVAL },
-		{ "18446744073709551.616", -ERANGE },	  { "18446744073709552", -ERANGE },
-		{ "99999999999999999999999", -ERANGE },
+		{"", -EINVAL},
+		{".5", -EINVAL},
+		{"1.", -EINVAL},
+		{"1.0000", -EINVAL},
+		{"-1", -EINVAL},
+		{"1,5", -EINVAL},
+		{"1.5x", -EINVAL},
+		{"max", -EINVAL},
+		{"1e3", -EINVAL},
+		{"18446744073709551.616", -ERANGE},
+		{"18446744073709552", -ERANGE},
+		{"99999999999999999999999", -ERANGE},
 	};
 
 	check_all(ak_parse_milli, good, LEN(good), bad, LEN(bad));
@@ -187,15 +232,21 @@ START_TEST(lines_are_cut_at_newlines)
 		const char *text, *joined;
 		unsigned count;
 	} rows[] = {
-		{ "", "", 0 },	   { "a", "a|", 1 },	     { "a\n", "a|", 1 },	     { "\n", "|", 1 },
-		{ "a\nb", "a|b|", 2 }, { "a\n\nb\n", "a||b|", 3 }, { "a\r\nb\r\n", "a\r|b\r|", 2 },
+		{"", "", 0},
+		{"a", "a|", 1},
+		{"a\n", "a|", 1},
+		{"\n", "|", 1},
+		{"a\nb", "a|b|", 2},
+		{"a\n\nb\n", "a||b|", 3},
+		{"a\r\nb\r\n", "a\r|b\r|", 2},
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
 		char out[64];
 		unsigned line_no;
 
-		ck_assert_int_eq(join_lines(rows[i].text, strlen(rows[i].text), 10, out, sizeof(out), &line_no), 0);
+		ck_assert_int_eq(
+			join_lines(rows[i].text, strlen(rows[i].text), 10, out, sizeof(out), &line_no), 0);
 		ck_assert_str_eq(out, rows[i].joined);
 		ck_assert_uint_eq(line_no, rows[i].count);
 	}
@@ -230,7 +281,7 @@ START_TEST(fields)
 {
 	static const struct {
 		const char *text, *joined;
-	} rows[] = { { "", "|" }, { "a", "a|" }, { "a:", "a||" }, { ":", "||" }, { "a:b::c", "a|b||c|" } };
+	} rows[] = {{"", "|"}, {"a", "a|"}, {"a:", "a||"}, {":", "||"}, {"a:b::c", "a|b||c|"}};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
 		const char *line = rows[i].text;
@@ -261,7 +312,7 @@ static void make_file(char path[64], const char *data, size_t len)
 
 START_TEST(read_file_up_to_and_over_the_maximum)
 {
-	static const size_t lengths[] = { 0, 1, 4094, 4095, 4096, 4097, 20000 };
+	static const size_t lengths[] = {0, 1, 4094, 4095, 4096, 4097, 20000};
 	char *data = calloc(1, 20000);
 
 	memset(data, 'x', 20000);

@@ -14,27 +14,27 @@ START_TEST(normalises)
 	static const struct {
 		const char *base, *path, *result;
 	} rows[] = {
-		{ NULL, "/", "/" },
-		{ NULL, "//", "/" },
-		{ NULL, "/.", "/" },
-		{ NULL, "/..", "/" },
-		{ NULL, "/../../a", "/a" },
-		{ NULL, "/a/", "/a" },
-		{ NULL, "//a//b/./c/.", "/a/b/c" },
-		{ NULL, "/a/b/../c", "/a/c" },
-		{ NULL, "/a/..", "/" },
-		{ NULL, "/a/b/../../..", "/" },
-		{ NULL, "/...", "/..." },
-		{ NULL, "/.a/..b", "/.a/..b" },
-		{ "/x/y", "a", "/x/y/a" },
-		{ "/x/y/", "./a", "/x/y/a" },
-		{ "/x/y", ".", "/x/y" },
-		{ "/x/y", "..", "/x" },
-		{ "/x/y", "../../..", "/" },
-		{ "/", "a", "/a" },
-		{ "/x", "/a", "/a" },
-		{ "rel", "/a", "/a" },
-		{ "/x/../y", "a b\n:,", "/y/a b\n:," },
+		{NULL, "/", "/"},
+		{NULL, "//", "/"},
+		{NULL, "/.", "/"},
+		{NULL, "/..", "/"},
+		{NULL, "/../../a", "/a"},
+		{NULL, "/a/", "/a"},
+		{NULL, "//a//b/./c/.", "/a/b/c"},
+		{NULL, "/a/b/../c", "/a/c"},
+		{NULL, "/a/..", "/"},
+		{NULL, "/a/b/../../..", "/"},
+		{NULL, "/...", "/..."},
+		{NULL, "/.a/..b", "/.a/..b"},
+		{"/x/y", "a", "/x/y/a"},
+		{"/x/y/", "./a", "/x/y/a"},
+		{"/x/y", ".", "/x/y"},
+		{"/x/y", "..", "/x"},
+		{"/x/y", "../../..", "/"},
+		{"/", "a", "/a"},
+		{"/x", "/a", "/a"},
+		{"rel", "/a", "/a"},
+		{"/x/../y", "a b\n:,", "/y/a b\n:,"},
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
@@ -56,7 +56,7 @@ START_TEST(refuses_what_has_no_meaning)
 {
 	static const struct {
 		const char *base, *path;
-	} rows[] = { { NULL, "" }, { "/x", "" }, { NULL, "a" }, { "rel", "a" }, { "", "a" } };
+	} rows[] = {{NULL, ""}, {"/x", ""}, {NULL, "a"}, {"rel", "a"}, {"", "a"}};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
 		errno = 0;

@@ -2,19 +2,24 @@
 /* Rules of the plan: the user's mounts, hides, --rootfs. */
 #include "plan_fixture.h"
 
-/* --- the user's mounts ------------------------------------------------------------------------------------------------ */
+/* --- the user's mounts
+ * ------------------------------------------------------------------------------------------------ */
 
 START_TEST(the_most_specific_path_wins_whatever_the_order)
 {
 	make_dir("other/a/b");
 	for (int order = 0; order < 2; order++) {
 		o.nbinds = 0;
-		add_bind(order ? BIND_RW : BIND_RO, order ? "--rw" : "--ro", at(order ? "other/a/b" : "other"), NULL);
-		add_bind(order ? BIND_RO : BIND_RW, order ? "--ro" : "--rw", at(order ? "other" : "other/a/b"), NULL);
+		add_bind(order ? BIND_RW : BIND_RO, order ? "--rw" : "--ro",
+			 at(order ? "other/a/b" : "other"), NULL);
+		add_bind(order ? BIND_RO : BIND_RW, order ? "--ro" : "--rw",
+			 at(order ? "other" : "other/a/b"), NULL);
 		plan_ok();
-		ck_assert_uint_lt(index_of(need(at("other"), PM_BIND)), index_of(need(at("other/a/b"), PM_BIND)));
+		ck_assert_uint_lt(index_of(need(at("other"), PM_BIND)),
+				  index_of(need(at("other/a/b"), PM_BIND)));
 		ck_assert_uint_eq(need(at("other"), PM_BIND)->flags, PMF_USER | PMF_IDMAP | PMF_RO);
-		ck_assert_uint_eq(need(at("other/a/b"), PM_BIND)->flags, PMF_USER | PMF_IDMAP | PMF_TARGET_EXISTS);
+		ck_assert_uint_eq(need(at("other/a/b"), PM_BIND)->flags,
+				  PMF_USER | PMF_IDMAP | PMF_TARGET_EXISTS);
 		parents_come_first();
 	}
 }
@@ -48,9 +53,9 @@ END_TEST
 
 START_TEST(a_bind_replaces_a_mount_of_ours)
 {
-	const char *const targets[] = { "/tmp", "/run", "/var/tmp", "/var/run", at("home") };
+	const char *const targets[] = {"/tmp", "/run", "/var/tmp", "/var/run", at("home")};
 
-	o.workspace = (char *)"/mnt";	/* not below any of them */
+	o.workspace = (char *)"/mnt"; /* not below any of them */
 	o.workspace_given = true;
 	for (size_t i = 0; i < LEN(targets); i++) {
 		const char *dst = strcmp(targets[i], "/var/run") == 0 ? "/run" : targets[i];
@@ -149,10 +154,10 @@ START_TEST(sources_and_targets_that_lead_out_are_refused)
 		enum bind_kind kind;
 		const char *src, *dst;
 	} rows[] = {
-		{ BIND_RO, "/usr", "/" },	  { BIND_RO, "/usr", "/proc" },	 { BIND_RO, "/usr", "/proc/x" },
-		{ BIND_RO, "/usr", "/sys" },	  { BIND_RO, "/usr", "/dev/x" }, { BIND_RO, "/usr", "/mnt/../dev" },
-		{ BIND_RO, "/proc", "/x" },	  { BIND_RO, "/proc/1", "/x" },	 { BIND_RW, "/", "/host" },
-		{ BIND_TMPFS, NULL, "/dev/shm" }, { BIND_RW, "/", NULL },	 { BIND_RO, "/usr", "/etc/mtab" },
+		{BIND_RO, "/usr", "/"},		{BIND_RO, "/usr", "/proc"},  {BIND_RO, "/usr", "/proc/x"},
+		{BIND_RO, "/usr", "/sys"},	{BIND_RO, "/usr", "/dev/x"}, {BIND_RO, "/usr", "/mnt/../dev"},
+		{BIND_RO, "/proc", "/x"},	{BIND_RO, "/proc/1", "/x"},  {BIND_RW, "/", "/host"},
+		{BIND_TMPFS, NULL, "/dev/shm"}, {BIND_RW, "/", NULL},	     {BIND_RO, "/usr", "/etc/mtab"},
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
@@ -196,12 +201,36 @@ START_TEST(a_secret_that_is_named_is_shown)
 }
 END_TEST
 
+/* A device that is none of the sandbox's own, or NULL */
+static const char *some_device(void)
+{
+	static const char *const names[] = {"/dev/console", "/dev/kmsg", "/dev/loop0", "/dev/tty0",
+					    "/dev/kvm"};
+	struct stat st;
+
+	for (size_t i = 0; i < LEN(names); i++) {
+		if (lstat(names[i], &st) == 0 && (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)))
+			return names[i];
+	}
+	return NULL;
+}
+
 START_TEST(only_devices_below_dev_are_shown_as_devices)
 {
+	const char *device = some_device();
+
 	make_file("file", "");
+	if (device) {
+		add_bind(BIND_DEV, "--dev", device, device);
+		plan_ok();
+		ck_assert_str_eq(need(device, PM_DEVNODE)->src, device);
+	} else {
+		puts("not tested: --dev of a device that exists (none found)");
+	}
+	o.nbinds = 0;
 	add_bind(BIND_DEV, "--dev", "/dev/full", "/dev/full");
 	plan_ok();
-	ck_assert_str_eq(need("/dev/full", PM_DEVNODE)->src, "/dev/full");
+	ck_assert_ptr_null(mount_at("/dev/full"));
 	o.nbinds = 0;
 	add_bind(BIND_DEV, "--dev", at("file"), at("file"));
 	plan_refused(EINVAL, "is not a device");
@@ -239,7 +268,9 @@ START_TEST(tmpfs_takes_the_size_asked_for)
 }
 END_TEST
 
-/* --- hides ------------------------------------------------------------------------------------------------------------ */
+/* --- hides
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 START_TEST(a_hide_covers_what_exists)
 {
@@ -262,7 +293,8 @@ START_TEST(a_hide_covers_what_exists)
 	need(at("ws/dir"), PM_HIDE);
 	for (size_t i = 1; i < p.nmounts; i++) {
 		ck_assert(p.mounts[i - 1].kind != PM_HIDE || p.mounts[i].kind == PM_HIDE);
-		ck_assert(p.mounts[i - 1].kind != PM_HIDE || strcmp(p.mounts[i - 1].dst, p.mounts[i].dst) != 0);
+		ck_assert(p.mounts[i - 1].kind != PM_HIDE ||
+			  strcmp(p.mounts[i - 1].dst, p.mounts[i].dst) != 0);
 	}
 }
 END_TEST
@@ -302,12 +334,16 @@ START_TEST(a_cover_makes_the_targets_inside_it)
 	need(at("other/a"), PM_TMPFS);
 	ck_assert_uint_eq(need(at("other/a/b"), PM_BIND)->flags & PMF_TARGET_EXISTS, 0);
 	parents_come_first();
+	add_bind(BIND_RO, "--ro", at("other"), "/x/y/z");
+	add_bind(BIND_HIDE, "--hide", NULL, "/x/y");
+	plan_ok();
+	ck_assert_uint_ne(need("/x/y", PM_TMPFS)->flags & PMF_RO, 0);
 }
 END_TEST
 
 START_TEST(what_nothing_can_run_without_is_not_hidden)
 {
-	const char *const paths[] = { "/", "/proc", "/dev", "/usr/.." };
+	const char *const paths[] = {"/", "/proc", "/dev", "/usr/.."};
 
 	for (size_t i = 0; i < LEN(paths); i++) {
 		o.nbinds = 0;
@@ -317,7 +353,9 @@ START_TEST(what_nothing_can_run_without_is_not_hidden)
 }
 END_TEST
 
-/* --- rootfs ----------------------------------------------------------------------------------------------------------- */
+/* --- rootfs
+ * -----------------------------------------------------------------------------------------------------------
+ */
 
 static void make_rootfs(void)
 {
@@ -344,6 +382,8 @@ START_TEST(a_rootfs_is_shown_entry_by_entry)
 	ck_assert_str_eq(need("/etc", PM_BIND)->src, at("R/etc"));
 	need("/proc", PM_PROC);
 	need("/tmp", PM_TMPFS);
+	for (size_t i = 0; i < p.nmounts; i++)
+		ck_assert(strcmp(p.mounts[i].dst, "/proc") != 0 || p.mounts[i].kind == PM_PROC);
 	ck_assert_ptr_null(mount_at("/etc/passwd"));
 	ck_assert_ptr_null(mount_at("/opt"));
 	ck_assert_ptr_null(mount_at("/var/tmp"));
@@ -401,6 +441,27 @@ START_TEST(a_writable_rootfs_is_an_overlay)
 }
 END_TEST
 
+START_TEST(a_foreign_folder_of_an_overlay_is_covered_to_make_room)
+{
+	make_rootfs();
+	make_dir("R/home/bob");
+	o.rootfs_write = ROOTFS_WRITE_TMP;
+	free(h.home);
+	h.home = strdup("/home/alice");
+	h.uid = geteuid();
+	h.gid = getegid();
+	plan_ok();
+	ck_assert_ptr_null(mount_at("/home"));
+	need("/home/alice", PM_TMPFS);
+	h.uid = geteuid() + 1;
+	plan_ok();
+	need("/home", PM_TMPFS);
+	ck_assert_uint_eq(need("/home/bob", PM_BIND)->flags & PMF_RO, PMF_RO);
+	need("/home/alice", PM_TMPFS);
+	parents_come_first();
+}
+END_TEST
+
 START_TEST(a_rootfs_that_cannot_be_is_an_error)
 {
 	o.rootfs = at("none");
@@ -426,29 +487,40 @@ int main(void)
 		const char *name;
 		const TTest *tests[16];
 	} cases[] = {
-		{ "binds", {
-			the_most_specific_path_wins_whatever_the_order,
-			a_workspace_below_a_bind_stays_itself, two_mounts_on_one_target_are_a_mistake,
-			a_bind_replaces_a_mount_of_ours, targets_below_a_direct_workspace_must_exist,
-			a_target_through_a_link_is_refused_or_means_what_the_link_means,
-			links_of_the_root_view_are_followed_in_targets,
-			kinds_of_source_and_target_must_agree,
-			a_missing_source_is_an_error_unless_it_may_be,
-			sources_and_targets_that_lead_out_are_refused,
-			a_bind_of_the_whole_host_has_its_kernel_files_hidden,
-			a_secret_that_is_named_is_shown, only_devices_below_dev_are_shown_as_devices,
-			a_target_in_a_system_folder_opens_that_folder_up, tmpfs_takes_the_size_asked_for,
-		} },
-		{ "hides", {
-			a_hide_covers_what_exists, a_hidden_folder_still_leads_to_what_was_asked_for,
-			a_cover_makes_the_targets_inside_it, what_nothing_can_run_without_is_not_hidden,
-		} },
-		{ "rootfs", {
-			a_rootfs_is_shown_entry_by_entry,
-			a_rootfs_is_opened_up_where_our_mounts_have_no_target,
-			links_of_a_rootfs_are_resolved_inside_it, a_writable_rootfs_is_an_overlay,
-			a_rootfs_that_cannot_be_is_an_error,
-		} },
+		{"binds",
+		 {
+			 the_most_specific_path_wins_whatever_the_order,
+			 a_workspace_below_a_bind_stays_itself,
+			 two_mounts_on_one_target_are_a_mistake,
+			 a_bind_replaces_a_mount_of_ours,
+			 targets_below_a_direct_workspace_must_exist,
+			 a_target_through_a_link_is_refused_or_means_what_the_link_means,
+			 links_of_the_root_view_are_followed_in_targets,
+			 kinds_of_source_and_target_must_agree,
+			 a_missing_source_is_an_error_unless_it_may_be,
+			 sources_and_targets_that_lead_out_are_refused,
+			 a_bind_of_the_whole_host_has_its_kernel_files_hidden,
+			 a_secret_that_is_named_is_shown,
+			 only_devices_below_dev_are_shown_as_devices,
+			 a_target_in_a_system_folder_opens_that_folder_up,
+			 tmpfs_takes_the_size_asked_for,
+		 }},
+		{"hides",
+		 {
+			 a_hide_covers_what_exists,
+			 a_hidden_folder_still_leads_to_what_was_asked_for,
+			 a_cover_makes_the_targets_inside_it,
+			 what_nothing_can_run_without_is_not_hidden,
+		 }},
+		{"rootfs",
+		 {
+			 a_rootfs_is_shown_entry_by_entry,
+			 a_rootfs_is_opened_up_where_our_mounts_have_no_target,
+			 links_of_a_rootfs_are_resolved_inside_it,
+			 a_writable_rootfs_is_an_overlay,
+			 a_foreign_folder_of_an_overlay_is_covered_to_make_room,
+			 a_rootfs_that_cannot_be_is_an_error,
+		 }},
 	};
 
 	for (size_t i = 0; i < LEN(cases); i++) {

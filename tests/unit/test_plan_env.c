@@ -10,7 +10,7 @@ static void ask(const char *name, const char *value)
 {
 	o.env = asked;
 	ck_assert_uint_lt(o.nenv, LEN(asked));
-	asked[o.nenv++] = (struct env_opt){ .name = (char *)name, .value = (char *)value };
+	asked[o.nenv++] = (struct env_opt){.name = (char *)name, .value = (char *)value};
 }
 
 static const char *need_variable(const char *name)
@@ -24,12 +24,32 @@ static const char *need_variable(const char *name)
 START_TEST(the_environment_is_built_from_nothing)
 {
 	static const char *const rows[] = {
-		"OPENAI_API_KEY=a", "GITHUB_TOKEN=b", "AWS_SECRET_ACCESS_KEY=c", "LD_PRELOAD=/x.so", "BASH_ENV=/e", "ENV=/e",
-		"PYTHONPATH=/x", "NODE_OPTIONS=--inspect", "GIT_DIR=/x", "SSH_AUTH_SOCK=/s", "XDG_RUNTIME_DIR=/r", "DISPLAY=:0",
-		"JAVA_HOME=/nowhere", "CARGO_HOME=relative",
+		"OPENAI_API_KEY=a",
+		"GITHUB_TOKEN=b",
+		"AWS_SECRET_ACCESS_KEY=c",
+		"LD_PRELOAD=/x.so",
+		"BASH_ENV=/e",
+		"ENV=/e",
+		"PYTHONPATH=/x",
+		"NODE_OPTIONS=--inspect",
+		"GIT_DIR=/x",
+		"SSH_AUTH_SOCK=/s",
+		"XDG_RUNTIME_DIR=/r",
+		"DISPLAY=:0",
+		"JAVA_HOME=/nowhere",
+		"CARGO_HOME=relative",
 	};
 	static const char *const want[] = {
-		"GIT_TERMINAL_PROMPT", "HOME", "LANG", "LOGNAME", "PATH", "PWD", "SHELL", "TERM", "TMPDIR", "USER",
+		"GIT_TERMINAL_PROMPT",
+		"HOME",
+		"LANG",
+		"LOGNAME",
+		"PATH",
+		"PWD",
+		"SHELL",
+		"TERM",
+		"TMPDIR",
+		"USER",
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++)
@@ -57,22 +77,22 @@ START_TEST(the_language_is_always_utf8)
 	static const struct {
 		const char *lang, *all, *want;
 	} rows[] = {
-		{ NULL, NULL, "C.UTF-8" },
-		{ "LANG=de_DE.UTF-8", NULL, "de_DE.UTF-8" },
-		{ "LANG=de_DE.utf8", NULL, "de_DE.utf8" },
-		{ "LANG=de_DE.UTF-8", "LC_ALL=en_US.UTF-8", "en_US.UTF-8" },
-		{ "LANG=de_DE.UTF-8@euro", NULL, "de_DE.UTF-8@euro" },
-		{ "LANG=de_DE.UTF-8", "LC_ALL=C", "de_DE.UTF-8" },
-		{ "LANG=de_DE.ISO-8859-1", NULL, "C.UTF-8" },
-		{ "LANG=C", NULL, "C.UTF-8" },
-		{ "LANG=", NULL, "C.UTF-8" },
-		{ "LANG=.UTF-8x", NULL, "C.UTF-8" },
-		{ "LANG=../../x.UTF-8", NULL, "C.UTF-8" },
-		{ "LANG=de DE.UTF-8", NULL, "C.UTF-8" },
+		{NULL, NULL, "C.UTF-8"},
+		{"LANG=de_DE.UTF-8", NULL, "de_DE.UTF-8"},
+		{"LANG=de_DE.utf8", NULL, "de_DE.utf8"},
+		{"LANG=de_DE.UTF-8", "LC_ALL=en_US.UTF-8", "en_US.UTF-8"},
+		{"LANG=de_DE.UTF-8@euro", NULL, "de_DE.UTF-8@euro"},
+		{"LANG=de_DE.UTF-8", "LC_ALL=C", "de_DE.UTF-8"},
+		{"LANG=de_DE.ISO-8859-1", NULL, "C.UTF-8"},
+		{"LANG=C", NULL, "C.UTF-8"},
+		{"LANG=", NULL, "C.UTF-8"},
+		{"LANG=.UTF-8x", NULL, "C.UTF-8"},
+		{"LANG=../../x.UTF-8", NULL, "C.UTF-8"},
+		{"LANG=de DE.UTF-8", NULL, "C.UTF-8"},
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
-		char *env[3] = { NULL };
+		char *env[3] = {NULL};
 		size_t n = 0;
 
 		if (rows[i].lang)
@@ -91,15 +111,19 @@ END_TEST
 START_TEST(the_terminal_is_a_plain_name)
 {
 	static const char *const rows[][2] = {
-		{ "TERM=xterm-256color", "xterm-256color" }, { "TERM=", "dumb" }, { "TERM=../x", "dumb" }, { "TERM=a b", "dumb" },
-		{ "TERM=screen.xterm+x", "screen.xterm+x" }, { "TERM=x\x1b[0m", "dumb" },
-		{ "TERM=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "dumb" },
+		{"TERM=xterm-256color", "xterm-256color"},
+		{"TERM=", "dumb"},
+		{"TERM=../x", "dumb"},
+		{"TERM=a b", "dumb"},
+		{"TERM=screen.xterm+x", "screen.xterm+x"},
+		{"TERM=x\x1b[0m", "dumb"},
+		{"TERM=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "dumb"},
 	};
 
 	plan_ok();
 	ck_assert_str_eq(need_variable("TERM"), "dumb");
 	for (size_t i = 0; i < LEN(rows); i++) {
-		char *env[2] = { (char *)rows[i][0], NULL };
+		char *env[2] = {(char *)rows[i][0], NULL};
 
 		h.environ = env;
 		plan_ok();
@@ -155,7 +179,7 @@ static char *long_text(size_t len)
 START_TEST(one_string_has_a_maximum)
 {
 	char *fits = long_text((128u << 10) - 1 - 2), *over = long_text((128u << 10) - 2);
-	char *argv[] = { (char *)"true", NULL, NULL };
+	char *argv[] = {(char *)"true", NULL, NULL};
 
 	ask("A", fits);
 	plan_ok();
@@ -177,7 +201,7 @@ END_TEST
 
 START_TEST(all_strings_together_have_a_maximum)
 {
-	char *text = long_text(100000), *argv[23] = { NULL };
+	char *text = long_text(100000), *argv[23] = {NULL};
 
 	for (size_t i = 0; i < 20; i++)
 		argv[i] = text;
@@ -192,7 +216,8 @@ START_TEST(all_strings_together_have_a_maximum)
 }
 END_TEST
 
-/* --- PATH and toolchains ---------------------------------------------------------------------------------------------- */
+/* --- PATH and toolchains
+ * ---------------------------------------------------------------------------------------------- */
 
 static void path_is(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
@@ -217,7 +242,8 @@ START_TEST(path_without_entries_is_the_default)
 	o.user_given = true;
 	o.uid = 0;
 	plan_ok();
-	ck_assert_str_eq(need_variable("PATH"), "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+	ck_assert_str_eq(need_variable("PATH"),
+			 "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
 }
 END_TEST
 
@@ -225,7 +251,8 @@ START_TEST(path_keeps_what_is_visible)
 {
 	make_dir("ws/bin");
 	make_file("ws/file", "");
-	path_is("relative:.::%s:/usr/bin//:/none:%s:/bin:%s:/proc/self:/dev:/etc:/tmp:/", at("ws/bin"), at("ws/file"), at("home"));
+	path_is("relative:.::%s:/usr/bin//:/none:%s:/bin:%s:/proc/self:/dev:/etc:/tmp:/", at("ws/bin"),
+		at("ws/file"), at("home"));
 	plan_ok();
 	path_is("%s:/usr/bin:/bin", at("ws/bin"));
 	ck_assert_str_eq(need_variable("PATH"), path_text);
@@ -287,7 +314,8 @@ START_TEST(a_toolchain_is_shown_whole_without_its_credentials)
 	make_dir("home/.pyenv/bin");
 	make_dir("home/.nvm/versions/node/v20/bin");
 	make_file("home/.cargo/credentials.toml", "");
-	path_is("%s:%s:/bin:%s", at("home/.cargo/bin"), at("home/.nvm/versions/node/v20/bin"), at("home/.cargo/bin"));
+	path_is("%s:%s:/bin:%s", at("home/.cargo/bin"), at("home/.nvm/versions/node/v20/bin"),
+		at("home/.cargo/bin"));
 	plan_ok();
 	ck_assert_uint_eq(need(at("home/.cargo"), PM_BIND)->flags & (PMF_RO | PMF_SYSTEM), PMF_RO);
 	need(at("home/.rustup"), PM_BIND);
@@ -384,12 +412,23 @@ int main(void)
 {
 	Suite *s = suite_create("plan_env");
 	const TTest *tests[] = {
-		the_environment_is_built_from_nothing, the_language_is_always_utf8, the_terminal_is_a_plain_name,
-		what_is_asked_for_is_passed_byte_by_byte, own_keys_never_pass, one_string_has_a_maximum,
-		all_strings_together_have_a_maximum, path_without_entries_is_the_default, path_keeps_what_is_visible,
-		another_folder_on_path_is_shown_alone, a_folder_within_another_is_not_mounted_twice, the_home_and_what_holds_it_are_never_shown,
-		a_toolchain_is_shown_whole_without_its_credentials, a_toolchain_may_be_elsewhere, a_toolchain_is_never_the_home,
-		a_toolchain_in_the_workspace_is_not_mounted_again, the_other_folders_of_local_bin_come_along,
+		the_environment_is_built_from_nothing,
+		the_language_is_always_utf8,
+		the_terminal_is_a_plain_name,
+		what_is_asked_for_is_passed_byte_by_byte,
+		own_keys_never_pass,
+		one_string_has_a_maximum,
+		all_strings_together_have_a_maximum,
+		path_without_entries_is_the_default,
+		path_keeps_what_is_visible,
+		another_folder_on_path_is_shown_alone,
+		a_folder_within_another_is_not_mounted_twice,
+		the_home_and_what_holds_it_are_never_shown,
+		a_toolchain_is_shown_whole_without_its_credentials,
+		a_toolchain_may_be_elsewhere,
+		a_toolchain_is_never_the_home,
+		a_toolchain_in_the_workspace_is_not_mounted_again,
+		the_other_folders_of_local_bin_come_along,
 		folder_variables_pass_when_visible,
 	};
 	TCase *t = tcase_create("plan_env");

@@ -13,22 +13,51 @@ START_TEST(names_have_their_class)
 		const char *name;
 		enum protected_class class;
 	} rows[] = {
-		{ ".git", PROTECTED_GIT },	     { ".gitmodules", PROTECTED_BLOCK }, { ".gitattributes", PROTECTED_BLOCK },
-		{ ".vscode", PROTECTED_BLOCK },	     { ".idea", PROTECTED_BLOCK },	 { ".devcontainer", PROTECTED_BLOCK },
-		{ ".envrc", PROTECTED_BLOCK },	     { ".env", PROTECTED_BLOCK },	 { ".mcp.json", PROTECTED_BLOCK },
-		{ ".claude", PROTECTED_BLOCK },	     { ".codex", PROTECTED_BLOCK },	 { ".agents", PROTECTED_BLOCK },
-		{ ".cursor", PROTECTED_BLOCK },	     { ".gemini", PROTECTED_BLOCK },	 { "AGENTS.md", PROTECTED_BLOCK },
-		{ "CLAUDE.md", PROTECTED_BLOCK },    { ".husky", PROTECTED_BLOCK },	 { ".github", PROTECTED_BLOCK },
-		{ ".gitlab-ci.yml", PROTECTED_BLOCK }, { "Jenkinsfile", PROTECTED_BLOCK }, { ".circleci", PROTECTED_BLOCK },
-		{ ".pre-commit-config.yaml", PROTECTED_BLOCK }, { ".npmrc", PROTECTED_BLOCK }, { ".yarnrc", PROTECTED_BLOCK },
-		{ ".yarnrc.yml", PROTECTED_BLOCK },  { ".pnpmfile.cjs", PROTECTED_BLOCK }, { ".cargo", PROTECTED_BLOCK },
-		{ "rust-toolchain", PROTECTED_BLOCK }, { "rust-toolchain.toml", PROTECTED_BLOCK },
-		{ ".tool-versions", PROTECTED_BLOCK }, { "mise.toml", PROTECTED_BLOCK }, { ".python-version", PROTECTED_BLOCK },
-		{ ".bashrc", PROTECTED_BLOCK },	     { ".ripgreprc", PROTECTED_BLOCK },	 { ".inputrc", PROTECTED_BLOCK },
-		{ ".gdbinit", PROTECTED_BLOCK },     { ".lldbinit", PROTECTED_BLOCK },	 { ".exrc", PROTECTED_BLOCK },
-		{ ".nvimrc", PROTECTED_BLOCK },	     { "conftest.py", PROTECTED_LIST },	 { "sitecustomize.py", PROTECTED_LIST },
-		{ "build.rs", PROTECTED_LIST },	     { "x.pth", PROTECTED_LIST },	 { "app.desktop", PROTECTED_LIST },
-		{ "x.service", PROTECTED_LIST },
+		{".git", PROTECTED_GIT},
+		{".gitmodules", PROTECTED_BLOCK},
+		{".gitattributes", PROTECTED_BLOCK},
+		{".vscode", PROTECTED_BLOCK},
+		{".idea", PROTECTED_BLOCK},
+		{".devcontainer", PROTECTED_BLOCK},
+		{".envrc", PROTECTED_BLOCK},
+		{".env", PROTECTED_BLOCK},
+		{".mcp.json", PROTECTED_BLOCK},
+		{".claude", PROTECTED_BLOCK},
+		{".codex", PROTECTED_BLOCK},
+		{".agents", PROTECTED_BLOCK},
+		{".cursor", PROTECTED_BLOCK},
+		{".gemini", PROTECTED_BLOCK},
+		{"AGENTS.md", PROTECTED_BLOCK},
+		{"CLAUDE.md", PROTECTED_BLOCK},
+		{".husky", PROTECTED_BLOCK},
+		{".github", PROTECTED_BLOCK},
+		{".gitlab-ci.yml", PROTECTED_BLOCK},
+		{"Jenkinsfile", PROTECTED_BLOCK},
+		{".circleci", PROTECTED_BLOCK},
+		{".pre-commit-config.yaml", PROTECTED_BLOCK},
+		{".npmrc", PROTECTED_BLOCK},
+		{".yarnrc", PROTECTED_BLOCK},
+		{".yarnrc.yml", PROTECTED_BLOCK},
+		{".pnpmfile.cjs", PROTECTED_BLOCK},
+		{".cargo", PROTECTED_BLOCK},
+		{"rust-toolchain", PROTECTED_BLOCK},
+		{"rust-toolchain.toml", PROTECTED_BLOCK},
+		{".tool-versions", PROTECTED_BLOCK},
+		{"mise.toml", PROTECTED_BLOCK},
+		{".python-version", PROTECTED_BLOCK},
+		{".bashrc", PROTECTED_BLOCK},
+		{".ripgreprc", PROTECTED_BLOCK},
+		{".inputrc", PROTECTED_BLOCK},
+		{".gdbinit", PROTECTED_BLOCK},
+		{".lldbinit", PROTECTED_BLOCK},
+		{".exrc", PROTECTED_BLOCK},
+		{".nvimrc", PROTECTED_BLOCK},
+		{"conftest.py", PROTECTED_LIST},
+		{"sitecustomize.py", PROTECTED_LIST},
+		{"build.rs", PROTECTED_LIST},
+		{"x.pth", PROTECTED_LIST},
+		{"app.desktop", PROTECTED_LIST},
+		{"x.service", PROTECTED_LIST},
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++)
@@ -39,8 +68,9 @@ END_TEST
 START_TEST(ordinary_names_are_free)
 {
 	static const char *const names[] = {
-		"", ".", "..", "main.c", "git", ".gi", ".gitx", ".gitignore", "x.git", ".envx", "env", "README.md", "Makefile",
-		"pth", "conftest.pyc", "xAGENTS.md", "service", "toolchain", ".yarn", "-rf",
+		"",	   ".",		"..",	 "main.c",    "git",	  ".gi", ".gitx",	 ".gitignore",
+		"x.git",   ".envx",	"env",	 "README.md", "Makefile", "pth", "conftest.pyc", "xAGENTS.md",
+		"service", "toolchain", ".yarn", "-rf",
 	};
 
 	for (size_t i = 0; i < LEN(names); i++)
@@ -85,7 +115,7 @@ END_TEST
 
 START_TEST(allowing_is_by_name)
 {
-	char *allow[] = { (char *)".env", (char *)".GIT", NULL };
+	char *allow[] = {(char *)".env", (char *)".GIT", NULL};
 
 	ck_assert(protected_allowed(allow, ".env"));
 	ck_assert(protected_allowed(allow, ".ENV"));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The relay's loop against a child that plays init: every way in which a command can end, and every way bytes can go. */
+/*
+ * The relay's loop against a child that plays init: every way in which a command can end, and every way bytes
+ * can go.
+ */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +13,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -191,7 +195,7 @@ static void write_all(int fd, char c, size_t n)
 	}
 }
 
-/* --- ends ------------------------------------------------------------------------------------------------------------- */
+/* --- ends --- */
 
 static void init_exit_42(struct rig *g)
 {
@@ -369,10 +373,10 @@ START_TEST(init_gone_without_a_result_is_a_failure)
 }
 END_TEST
 
-/* Text as an encoder of ours would not let it pass */
+/* 8-bit controls, as an encoder of ours would not let them pass; others do not decode */
 static void init_no_command(struct rig *g)
 {
-	static const char evil[] = "nope: \033]0;x\a\x9b\xc2\x9b" "31m\xff\033[31m\n\t";
+	static const char evil[] = "nope: \x9b\xc2\x9b" "31m\xff";
 	char buf[AK_INIT_MSG_MAX], plain[sizeof(evil)] = "";
 	struct init_msg m = { .type = INIT_MSG_FAILED, .stage = INIT_STAGE_EXEC, .code = ENOENT, .exit_code = 127,
 			      .text = plain, .hint = "a hint" };
@@ -400,7 +404,7 @@ START_TEST(command_not_found_is_127_with_a_clean_text)
 	ck_assert_int_eq(g.res.exit_code, 127);
 	ck_assert_uint_eq(g.res.fail_stage, INIT_STAGE_EXEC);
 	ck_assert_int_eq(g.res.fail_code, ENOENT);
-	ck_assert_str_eq(g.res.fail_text, "nope: 31m\xef\xbf\xbd?[31m??");
+	ck_assert_str_eq(g.res.fail_text, "nope: 31m\xef\xbf\xbd");
 	ck_assert_str_eq(g.res.fail_hint, "a hint");
 }
 END_TEST
@@ -427,7 +431,7 @@ START_TEST(failed_set_up_is_125_and_is_ended)
 }
 END_TEST
 
-/* --- a hostile init --------------------------------------------------------------------------------------------------- */
+/* --- a hostile init --- */
 
 static void hostile_garbage(struct rig *g)
 {
@@ -544,7 +548,7 @@ START_TEST(flood_of_messages_after_the_timeout_ends_the_tree)
 }
 END_TEST
 
-/* --- output ----------------------------------------------------------------------------------------------------------- */
+/* --- output --- */
 
 #define TEN_MB 10000000u
 
@@ -618,7 +622,7 @@ END_TEST
 
 static void init_alternates(struct rig *g)
 {
-	char line[8];
+	char line[16];
 
 	for (int i = 0; i < 500; i++) {
 		snprintf(line, sizeof(line), "%c%03d\n", i % 2 ? 'e' : 'o', i);
@@ -631,7 +635,7 @@ static void init_alternates(struct rig *g)
 START_TEST(merged_streams_keep_their_order)
 {
 	struct rig g;
-	char want[8], got[8] = "";
+	char want[16], got[16] = "";
 
 	rig_init(&g);
 	place(temp_file(0), 1);
@@ -730,14 +734,12 @@ END_TEST
 
 static void init_both_then_hang(struct rig *g)
 {
-	int pid = fork();
-
-	if (pid == 0) {
+	if (fork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);	/* stuck until the tree is killed */
 		write_all(1, 'o', TEN_MB);
 		_exit(0);
 	}
 	write_all(2, 'e', TEN_MB);
-	kill(pid, SIGKILL);
 	init_hang(g);
 }
 
@@ -755,15 +757,15 @@ START_TEST(stuck_reader_stalls_neither_time_nor_the_other_stream)
 	place(p[1], 1);	/* nobody reads p[0] */
 	place(temp_file(0), 2);
 	g.o.max_output_bytes = 1u << 30;
-	g.o.timeout_ms = 300;
+	g.o.timeout_ms = 1000;
 	g.o.kill_after_ms = 100;
 	rig_run(&g, init_both_then_hang);
 	ck_assert_int_eq(g.res.exit_code, 124);
 	ck_assert_int_eq(fstat(2, &st), 0);
 	ck_assert_int_eq(st.st_size, TEN_MB);
 	ck_assert_uint_gt(g.res.out[0].dropped, 0);
-	ck_assert_uint_ge(g.took_ms, 400);
-	ck_assert_uint_lt(g.took_ms, 2500);
+	ck_assert_uint_ge(g.took_ms, 1100);
+	ck_assert_uint_lt(g.took_ms, 4000);
 	ck_assert_int_eq(fcntl(1, F_GETFL) & O_NONBLOCK, 0);
 	close(p[0]);
 }
@@ -852,7 +854,7 @@ START_TEST(full_disk_is_a_failure_that_names_the_stream)
 }
 END_TEST
 
-/* --- input ------------------------------------------------------------------------------------------------------------ */
+/* --- input --- */
 
 static void init_reads(struct rig *g)
 {
@@ -951,7 +953,7 @@ START_TEST(closed_input_is_not_read_any_more)
 }
 END_TEST
 
-/* --- pty -------------------------------------------------------------------------------------------------------------- */
+/* --- pty --- */
 
 static int open_pty(struct rig *g)
 {
@@ -1028,6 +1030,22 @@ START_TEST(input_of_a_pty_ends_as_an_end_of_file)
 }
 END_TEST
 
+/* What has come to the terminal, until nothing more comes */
+static void read_terminal(int master, char *buf, size_t cap)
+{
+	struct pollfd p = { .fd = master, .events = POLLIN };
+	size_t n = 0;
+
+	while (n < cap - 1 && poll(&p, 1, 200) > 0) {
+		ssize_t k = read(master, buf + n, cap - 1 - n);
+
+		if (k <= 0)
+			break;
+		n += (size_t)k;
+	}
+	buf[n] = '\0';
+}
+
 static void init_pty_size(struct rig *g)
 {
 	int slave = open_pty(g);
@@ -1039,7 +1057,10 @@ static void init_pty_size(struct rig *g)
 		ioctl(slave, TIOCGWINSZ, &w);
 	}
 	kill(getppid(), SIGWINCH);
-	/* Ctrl-C must come as a byte through the raw terminal; the pty makes a signal or, here, cooked input of it */
+	/*
+	 * Ctrl-C must come as a byte through the raw terminal; the pty makes a signal or, here, cooked input
+	 * of it
+	 */
 	if (read(slave, &c, 1) != 1 || c != 'q')
 		_exit(93);
 	(void)!write(slave, "\033]52;c;QUJD\a\033[2Jtext\033[6n", 24);
@@ -1070,7 +1091,7 @@ START_TEST(terminal_gives_its_size_goes_raw_and_comes_back)
 	ck_assert_uint_eq(after.c_lflag, before.c_lflag);
 	ck_assert_uint_eq(after.c_iflag, before.c_iflag);
 	ck_assert_uint_eq(after.c_oflag, before.c_oflag);
-	ck_assert_int_gt(read(master, buf, sizeof(buf) - 1), 0);
+	read_terminal(master, buf, sizeof(buf));
 	ck_assert_ptr_nonnull(strstr(buf, "\033[2Jtext"));
 	ck_assert_ptr_null(strstr(buf, "\033]"));
 	ck_assert_ptr_null(strstr(buf, "6n"));
@@ -1094,7 +1115,7 @@ START_TEST(terminal_gets_filtered_output_unless_raw)
 	place(open(ptsname(master), O_RDWR | O_NOCTTY), 1);
 	g.o.raw = _i == 1;
 	rig_run(&g, init_hostile_output);
-	ck_assert_int_gt(read(master, buf, sizeof(buf) - 1), 0);
+	read_terminal(master, buf, sizeof(buf));
 	if (_i == 0)
 		ck_assert_str_eq(buf, "a\033[31mred\r\n\033[0m");
 	else
@@ -1102,7 +1123,7 @@ START_TEST(terminal_gets_filtered_output_unless_raw)
 }
 END_TEST
 
-/* --- limits ----------------------------------------------------------------------------------------------------------- */
+/* --- limits --- */
 
 static void init_takes_memory(struct rig *g)
 {

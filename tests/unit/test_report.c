@@ -25,15 +25,23 @@ static struct ak_buf out;
 
 static void setup(void)
 {
-	o = (struct exec_opts){ .memory_bytes = { .value = 536870912 }, .pids = { .value = 256 }, .cpu_milli = { .value = 1000 },
-				.max_output_bytes = UINT64_MAX, .seccomp = "default" };
-	p = (struct plan){ .seccomp = "default" };
-	run = (struct run_result){ .start_ns = 1000000, .end_ns = 13400000, .counted = { true, true } };
+	o = (struct exec_opts){.memory_bytes = {.value = 536870912},
+			       .pids = {.value = 256},
+			       .cpu_milli = {.value = 1000},
+			       .max_output_bytes = UINT64_MAX,
+			       .seccomp = "default"};
+	p = (struct plan){.seccomp = "default"};
+	run = (struct run_result){.start_ns = 1000000, .end_ns = 13400000, .counted = {true, true}};
 	run.usage.ru_utime.tv_usec = 3999;
 	run.usage.ru_stime.tv_sec = 1;
 	run.usage.ru_maxrss = 8192;
-	r = (struct report){ .opts = &o, .plan = &p, .run = &run, .setup_ns = 2100000, .landlock_abi = 7, .with_output = true };
-	out = (struct ak_buf){ 0 };
+	r = (struct report){.opts = &o,
+			    .plan = &p,
+			    .run = &run,
+			    .setup_ns = 2100000,
+			    .landlock_abi = 7,
+			    .with_output = true};
+	out = (struct ak_buf){0};
 }
 
 static void teardown(void)
@@ -66,9 +74,12 @@ static const char *line(void)
 
 static void set_output(int i, const char *head, const char *tail, uint64_t dropped)
 {
-	run.out[i] = (struct capture){ .head = (uint8_t *)head, .head_len = strlen(head), .tail = (uint8_t *)tail,
-				       .tail_len = strlen(tail), .dropped = dropped,
-				       .total = strlen(head) + strlen(tail) + dropped };
+	run.out[i] = (struct capture){.head = (uint8_t *)head,
+				      .head_len = strlen(head),
+				      .tail = (uint8_t *)tail,
+				      .tail_len = strlen(tail),
+				      .dropped = dropped,
+				      .total = strlen(head) + strlen(tail) + dropped};
 }
 
 START_TEST(plain_run_is_the_documented_object)
@@ -78,49 +89,58 @@ START_TEST(plain_run_is_the_documented_object)
 	run.mem_peak_bytes = 5;
 	ck_assert_str_eq(object(),
 			 "{\"schema\":\"ak-exec/1\",\"status\":\"exited\",\"exit_code\":0,\"signal\":null,"
-			 "\"stdout\":\"hi\\n\\\"\",\"stderr\":\"\",\"stdout_encoding\":\"utf-8\",\"stderr_encoding\":\"utf-8\","
+			 "\"stdout\":\"hi\\n\\\"\",\"stderr\":\"\",\"stdout_encoding\":\"utf-8\",\"stderr_"
+			 "encoding\":\"utf-8\","
 			 "\"stdout_bytes\":4,\"stderr_bytes\":0,\"stdout_dropped\":0,\"stderr_dropped\":0,"
 			 "\"duration_ms\":12.4,\"setup_ms\":2.1,"
-			 "\"usage\":{\"cpu_user_ms\":3,\"cpu_system_ms\":1000,\"memory_peak_bytes\":8388608,\"pids_peak\":3},"
+			 "\"usage\":{\"cpu_user_ms\":3,\"cpu_system_ms\":1000,\"memory_peak_bytes\":8388608,"
+			 "\"pids_peak\":3},"
 			 "\"limits\":{\"memory\":{\"value\":536870912,\"enforced_by\":\"ak\",\"hit\":false},"
 			 "\"pids\":{\"value\":256,\"enforced_by\":\"rlimit\",\"hit\":null},"
 			 "\"cpus\":{\"value\":1.0,\"enforced_by\":\"none\",\"hit\":false},"
 			 "\"timeout\":{\"value\":null,\"enforced_by\":null,\"hit\":false}},"
-			 "\"isolation\":{\"backend\":\"native\",\"namespaces\":[\"user\",\"mount\",\"pid\",\"net\",\"ipc\",\"uts\",\"cgroup\"],"
-			 "\"seccomp\":\"default\",\"landlock_abi\":7,\"network\":\"none\",\"root\":\"host\",\"workspace\":\"direct\","
+			 "\"isolation\":{\"backend\":\"native\",\"namespaces\":[\"user\",\"mount\",\"pid\","
+			 "\"net\",\"ipc\",\"uts\",\"cgroup\"],"
+			 "\"seccomp\":\"default\",\"landlock_abi\":7,\"network\":\"none\",\"root\":\"host\","
+			 "\"workspace\":\"direct\","
 			 "\"identity\":\"same-uid\"},"
-			 "\"denied\":{\"syscalls\":null,\"hosts\":[]},\"changes\":null,\"warnings\":[],\"error\":null}\n");
+			 "\"denied\":{\"syscalls\":null,\"hosts\":[]},\"changes\":null,\"warnings\":[],"
+			 "\"error\":null}\n");
 	ck_assert_str_eq(line(), "");
 }
 END_TEST
 
 START_TEST(without_plan_and_run_the_object_is_complete)
 {
-	struct ak_err e = { 0 };
+	struct ak_err e = {0};
 
 	(void)ak_err_set(&e, EINVAL, "unknown option --x");
-	r = (struct report){ .error = &e, .stage = "usage", .with_output = true };
-	ck_assert_str_eq(object(),
-			 "{\"schema\":\"ak-exec/1\",\"status\":\"failed\",\"exit_code\":125,\"signal\":null,"
-			 "\"stdout\":\"\",\"stderr\":\"\",\"stdout_encoding\":\"utf-8\",\"stderr_encoding\":\"utf-8\","
-			 "\"stdout_bytes\":0,\"stderr_bytes\":0,\"stdout_dropped\":0,\"stderr_dropped\":0,"
-			 "\"duration_ms\":null,\"setup_ms\":null,"
-			 "\"usage\":{\"cpu_user_ms\":null,\"cpu_system_ms\":null,\"memory_peak_bytes\":null,\"pids_peak\":null},"
-			 "\"limits\":{\"memory\":{\"value\":null,\"enforced_by\":null,\"hit\":false},"
-			 "\"pids\":{\"value\":null,\"enforced_by\":null,\"hit\":false},"
-			 "\"cpus\":{\"value\":null,\"enforced_by\":null,\"hit\":false},"
-			 "\"timeout\":{\"value\":null,\"enforced_by\":null,\"hit\":false}},"
-			 "\"isolation\":{\"backend\":\"native\",\"namespaces\":[],\"seccomp\":null,\"landlock_abi\":null,"
-			 "\"network\":null,\"root\":null,\"workspace\":null,\"identity\":null},"
-			 "\"denied\":{\"syscalls\":null,\"hosts\":[]},\"changes\":null,\"warnings\":[],"
-			 "\"error\":{\"stage\":\"usage\",\"errno\":\"EINVAL\",\"message\":\"unknown option --x\",\"hint\":null}}\n");
+	r = (struct report){.error = &e, .stage = "usage", .with_output = true};
+	ck_assert_str_eq(
+		object(),
+		"{\"schema\":\"ak-exec/1\",\"status\":\"failed\",\"exit_code\":125,\"signal\":null,"
+		"\"stdout\":\"\",\"stderr\":\"\",\"stdout_encoding\":\"utf-8\",\"stderr_encoding\":\"utf-8\","
+		"\"stdout_bytes\":0,\"stderr_bytes\":0,\"stdout_dropped\":0,\"stderr_dropped\":0,"
+		"\"duration_ms\":null,\"setup_ms\":null,"
+		"\"usage\":{\"cpu_user_ms\":null,\"cpu_system_ms\":null,\"memory_peak_bytes\":null,\"pids_"
+		"peak\":null},"
+		"\"limits\":{\"memory\":{\"value\":null,\"enforced_by\":null,\"hit\":false},"
+		"\"pids\":{\"value\":null,\"enforced_by\":null,\"hit\":false},"
+		"\"cpus\":{\"value\":null,\"enforced_by\":null,\"hit\":false},"
+		"\"timeout\":{\"value\":null,\"enforced_by\":null,\"hit\":false}},"
+		"\"isolation\":{\"backend\":\"native\",\"namespaces\":[],\"seccomp\":null,\"landlock_abi\":"
+		"null,"
+		"\"network\":null,\"root\":null,\"workspace\":null,\"identity\":null},"
+		"\"denied\":{\"syscalls\":null,\"hosts\":[]},\"changes\":null,\"warnings\":[],"
+		"\"error\":{\"stage\":\"usage\",\"errno\":\"EINVAL\",\"message\":\"unknown option "
+		"--x\",\"hint\":null}}\n");
 	ck_assert_str_eq(line(), "unknown option --x");
 }
 END_TEST
 
 START_TEST(a_plan_that_failed_claims_nothing)
 {
-	struct ak_err e = { 0 };
+	struct ak_err e = {0};
 
 	(void)ak_err_set(&e, ENOENT, "--rootfs: no /x");
 	ak_err_hint(&e, "make it");
@@ -129,7 +149,8 @@ START_TEST(a_plan_that_failed_claims_nothing)
 	r.run = NULL;
 	HAS("\"memory\":{\"value\":null,\"enforced_by\":null,");
 	HAS("\"namespaces\":[],\"seccomp\":null,\"landlock_abi\":null,");
-	HAS("\"error\":{\"stage\":\"plan\",\"errno\":\"ENOENT\",\"message\":\"--rootfs: no /x\",\"hint\":\"make it\"}");
+	HAS("\"error\":{\"stage\":\"plan\",\"errno\":\"ENOENT\",\"message\":\"--rootfs: no "
+	    "/x\",\"hint\":\"make it\"}");
 	ck_assert_str_eq(line(), "--rootfs: no /x - make it");
 }
 END_TEST
@@ -139,10 +160,13 @@ START_TEST(status_names)
 	static const struct {
 		enum run_status status;
 		const char *name;
-	} rows[] = { { RUN_EXITED, "exited" },	     { RUN_SIGNALED, "signaled" },
-		     { RUN_TIMED_OUT, "timed_out" }, { RUN_OOM_KILLED, "oom_killed" },
-		     { RUN_CPU_TIME, "cpu_time_exceeded" }, { RUN_OUTPUT_CLOSED, "output_closed" },
-		     { RUN_FAILED, "failed" } };
+	} rows[] = {{RUN_EXITED, "exited"},
+		    {RUN_SIGNALED, "signaled"},
+		    {RUN_TIMED_OUT, "timed_out"},
+		    {RUN_OOM_KILLED, "oom_killed"},
+		    {RUN_CPU_TIME, "cpu_time_exceeded"},
+		    {RUN_OUTPUT_CLOSED, "output_closed"},
+		    {RUN_FAILED, "failed"}};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		char want[64];
@@ -159,15 +183,16 @@ START_TEST(signals_have_names)
 	static const struct {
 		int signo;
 		const char *name;
-	} rows[] = { { SIGKILL, "SIGKILL" }, { SIGSEGV, "SIGSEGV" }, { SIGTERM, "SIGTERM" }, { 34, "SIGRTMIN" },
-		     { 37, "SIGRTMIN+3" },   { 64, "SIGRTMIN+30" },  { 33, "SIG33" } };
+	} rows[] = {{SIGKILL, "SIGKILL"}, {SIGSEGV, "SIGSEGV"}, {SIGTERM, "SIGTERM"}, {34, "SIGRTMIN"},
+		    {37, "SIGRTMIN+3"},	  {64, "SIGRTMIN+30"},	{33, "SIG33"}};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		char want[64];
 
 		run.signal = rows[i].signo;
 		run.exit_code = 128 + rows[i].signo;
-		(void)snprintf(want, sizeof(want), "\"exit_code\":%d,\"signal\":\"%s\"", run.exit_code, rows[i].name);
+		(void)snprintf(want, sizeof(want), "\"exit_code\":%d,\"signal\":\"%s\"", run.exit_code,
+			       rows[i].name);
 		HAS(want);
 	}
 }
@@ -178,7 +203,8 @@ START_TEST(a_report_without_output_leaves_those_fields_out)
 	set_output(0, "abc", "", 0);
 	run.counted[1] = false;
 	r.with_output = false;
-	HAS("\"signal\":null,\"stdout_bytes\":3,\"stderr_bytes\":null,\"stdout_dropped\":0,\"stderr_dropped\":0,\"duration_ms\"");
+	HAS("\"signal\":null,\"stdout_bytes\":3,\"stderr_bytes\":null,\"stdout_dropped\":0,\"stderr_"
+	    "dropped\":0,\"duration_ms\"");
 	HAS_NOT("\"stdout\":");
 	HAS_NOT("encoding");
 }
@@ -188,8 +214,9 @@ START_TEST(bytes_that_are_no_text_become_base64)
 {
 	set_output(0, "\xff\xfe", "\xfb", 0);
 	set_output(1, "a", "", 0);
-	HAS("\"stdout\":\"//77\",\"stderr\":\"a\",\"stdout_encoding\":\"base64\",\"stderr_encoding\":\"utf-8\"");
-	run.out[0] = (struct capture){ .head = (uint8_t *)"a\0b", .head_len = 3, .total = 3 };
+	HAS("\"stdout\":\"//"
+	    "77\",\"stderr\":\"a\",\"stdout_encoding\":\"base64\",\"stderr_encoding\":\"utf-8\"");
+	run.out[0] = (struct capture){.head = (uint8_t *)"a\0b", .head_len = 3, .total = 3};
 	HAS("\"stdout\":\"YQBi\"");
 }
 END_TEST
@@ -200,8 +227,11 @@ START_TEST(a_character_across_head_and_tail_is_whole_when_nothing_was_dropped)
 	size_t len = sizeof(text) - 1;
 
 	for (size_t cut = 0; cut <= len; cut++) {
-		run.out[0] = (struct capture){ .head = (uint8_t *)text, .head_len = cut, .tail = (uint8_t *)text + cut,
-					       .tail_len = len - cut, .total = len };
+		run.out[0] = (struct capture){.head = (uint8_t *)text,
+					      .head_len = cut,
+					      .tail = (uint8_t *)text + cut,
+					      .tail_len = len - cut,
+					      .total = len};
 		HAS("\"stdout\":\"x\xe2\x82\xacy\xf0\x9f\x98\x80z\",");
 		HAS("\"stdout_encoding\":\"utf-8\"");
 		HAS_NOT("head_bytes");
@@ -243,7 +273,8 @@ END_TEST
 START_TEST(limits_say_what_enforces_them)
 {
 	o.memory_bytes.max = o.pids.max = o.cpu_milli.max = true;
-	HAS("\"memory\":{\"value\":null,\"enforced_by\":null,\"hit\":false},\"pids\":{\"value\":null,\"enforced_by\":null,\"hit\":false},"
+	HAS("\"memory\":{\"value\":null,\"enforced_by\":null,\"hit\":false},\"pids\":{\"value\":null,"
+	    "\"enforced_by\":null,\"hit\":false},"
 	    "\"cpus\":{\"value\":null,\"enforced_by\":null,\"hit\":false}");
 	o.memory_bytes.max = o.pids.max = o.cpu_milli.max = false;
 	p.identity = PLAN_ID_ROOT;
@@ -281,7 +312,8 @@ START_TEST(isolation_follows_the_plan)
 	p.identity = PLAN_ID_RANGE;
 	p.seccomp = "strict";
 	r.landlock_abi = 0;
-	HAS("\"namespaces\":[\"user\",\"mount\",\"pid\",\"ipc\",\"uts\",\"cgroup\"],\"seccomp\":\"strict\",\"landlock_abi\":null,"
+	HAS("\"namespaces\":[\"user\",\"mount\",\"pid\",\"ipc\",\"uts\",\"cgroup\"],\"seccomp\":\"strict\","
+	    "\"landlock_abi\":null,"
 	    "\"network\":\"host\",\"root\":\"/img \\u001b\",\"workspace\":\"none\",\"identity\":\"range\"");
 	p.identity = PLAN_ID_ROOT;
 	HAS("\"identity\":\"root\"");
@@ -311,14 +343,15 @@ START_TEST(a_command_that_cannot_be_executed_has_an_error_and_its_code)
 	(void)snprintf(run.fail_text, sizeof(run.fail_text), "nope: command not found");
 	HAS("\"status\":\"exited\",\"exit_code\":127,");
 	HAS("\"duration_ms\":null,");
-	HAS("\"error\":{\"stage\":\"exec\",\"errno\":\"ENOENT\",\"message\":\"nope: command not found\",\"hint\":null}");
+	HAS("\"error\":{\"stage\":\"exec\",\"errno\":\"ENOENT\",\"message\":\"nope: command not "
+	    "found\",\"hint\":null}");
 	ck_assert_str_eq(line(), "nope: command not found");
 }
 END_TEST
 
 START_TEST(a_set_up_failure_has_stage_and_hint)
 {
-	static const char *const names[] = { NULL, "setup", "confine", "cwd", "exec" };
+	static const char *const names[] = {NULL, "setup", "confine", "cwd", "exec"};
 
 	run.status = RUN_FAILED;
 	run.exit_code = 125;
@@ -329,7 +362,8 @@ START_TEST(a_set_up_failure_has_stage_and_hint)
 		char want[64];
 
 		run.fail_stage = stage;
-		(void)snprintf(want, sizeof(want), "\"error\":{\"stage\":\"%s\",\"errno\":\"EPERM\"", names[stage]);
+		(void)snprintf(want, sizeof(want), "\"error\":{\"stage\":\"%s\",\"errno\":\"EPERM\"",
+			       names[stage]);
 		HAS(want);
 	}
 	ck_assert_str_eq(line(), "mount ?[2J - do this?now");
@@ -381,8 +415,8 @@ START_TEST(sizes_for_people)
 	static const struct {
 		uint64_t v;
 		const char *text;
-	} rows[] = { { 0, "0 bytes" }, { 1000, "1000 bytes" }, { 1024, "1 KiB" }, { 1536, "1536 bytes" },
-		     { 512 << 20, "512 MiB" }, { 2048ull << 30, "2048 GiB" } };
+	} rows[] = {{0, "0 bytes"},	  {1000, "1000 bytes"},	  {1024, "1 KiB"},
+		    {1536, "1536 bytes"}, {512 << 20, "512 MiB"}, {2048ull << 30, "2048 GiB"}};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		char text[48];

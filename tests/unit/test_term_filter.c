@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of a hostile output reaches a terminal: a table of sequences, and laws that hold for all of them however they are cut. */
+/*
+ * What of a hostile output reaches a terminal: a table of sequences, and laws that hold for all of them
+ * however they are cut.
+ */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>

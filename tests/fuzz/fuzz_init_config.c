@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Law: a configuration that decodes encodes back to the same bytes; one that does not leaves the result
+ * untouched. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "executor/shared/ak_init_proto.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void expect(int ok)
+{
+	if (!ok)
+		abort();
+}
+
+static void check_untouched(const struct init_config *c)
+{
+	const uint8_t *p = (const uint8_t *)c;
+
+	for (size_t i = 0; i < sizeof(*c); i++)
+		expect(p[i] == 0xa5);
+}
+
+static void check_same_bytes(const struct init_config *c, const uint8_t *data, size_t size)
+{
+	uint8_t *again = malloc(size);
+
+	expect(again != NULL);
+	expect(init_config_encode(c, again, size) == (long)size);
+	expect(memcmp(again, data, size) == 0);
+	if (size > 0)
+		expect(init_config_encode(c, again, size - 1) < 0);
+	free(again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	long n = init_config_counts(data, size);
+	size_t slots = n < 0 ? 2 : (size_t)n + 2;
+	const char **strv = malloc(slots * sizeof(*strv));
+	struct init_config c;
+
+	expect(strv != NULL);
+	memset(&c, 0xa5, sizeof(c));
+	if (init_config_decode(data, size, strv, slots, &c) == 0) {
+		expect(n >= 1 && (long)c.argc + (long)c.envc == n);
+		expect(!c.argv[c.argc] && !c.envp[c.envc]);
+		check_same_bytes(&c, data, size);
+	} else {
+		check_untouched(&c);
+	}
+	free(strv);
+	return 0;
+}
