@@ -54,7 +54,7 @@ EXEC_CFLAGS = $(shell $(PKG_CONFIG) --cflags libcap libnl-3.0)
 
 INIT_CFLAGS := -std=c17 -D_GNU_SOURCE -I. $(WARN) -Os -g0 -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections \
 	-idirafter /usr/include -idirafter /usr/include/$(ARCH)-linux-gnu $(if $(filter weak,$(PROFILE)),-DAK_TEST_WEAKEN)
-INIT_LINK := -static -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,separate-code -s
+INIT_LINK := -static -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,noseparate-code -s
 
 # --- sources ---------------------------------------------------------------------------------------------------------
 SHARED_SRC := $(wildcard executor/shared/*.c)

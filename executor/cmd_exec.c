@@ -15,7 +15,6 @@
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "executor/args.h"
@@ -29,6 +28,7 @@
 #include "executor/report.h"
 #include "executor/sandbox.h"
 #include "executor/shared/ak_buf.h"
+#include "executor/shared/ak_clock.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_weaken.h"
@@ -55,14 +55,6 @@ struct exec_run {
 	const char *stage;
 	uint64_t start_ns;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void say(const char *prefix, const char *text, size_t len)
 {
@@ -119,6 +111,7 @@ static int block_signals(struct exec_run *r, struct ak_err *err)
 		sigaddset(&set, signals[i]);
 	/* a caller that ignores SIGCHLD would have our children reaped before we can ask for their status */
 	if (signal(SIGCHLD, SIG_DFL) == SIG_ERR || signal(SIGPIPE, SIG_IGN) == SIG_ERR ||
+	    signal(SIGXFSZ, SIG_IGN) == SIG_ERR ||	/* a caller's file size limit is an error to report */
 	    sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return ak_err_sys(err, errno, "set up signals");
 	r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -248,7 +241,7 @@ static int finish(struct exec_run *r, struct ak_err *err, bool failed)
 		rep.stage = result_error(&r->result, err);
 		rep.error = rep.stage ? err : NULL;
 	}
-	rep.total_ns = now_ns() - r->start_ns;
+	rep.total_ns = ak_now_ns() - r->start_ns;
 	rep.setup_ns = started > r->start_ns ? started - r->start_ns : 0;
 	tell_human(r, &rep);
 	if (r->report_fd >= 0)

@@ -2,12 +2,12 @@
 /* Entry point of `ak`: finds the subcommand. Process: executor. Privilege: the caller's. */
 #include <stdint.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "executor/cmd_exec.h"
 #include "executor/doctor.h"
 #include "executor/shared/ak_buf.h"
+#include "executor/shared/ak_clock.h"
 #include "executor/shared/ak_fd.h"
 
 static const char help_text[] = "usage: ak COMMAND [OPTIONS]\n"
@@ -37,13 +37,12 @@ static int usage_error(const char *word)
 
 int main(int argc, char *argv[], char *envp[])
 {
-	struct timespec t;
+	uint64_t start_ns = ak_now_ns();
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
 	if (argc < 2)
 		return usage_error(NULL);
 	if (strcmp(argv[1], "exec") == 0)
-		return cmd_exec(argc - 2, argv + 2, envp, (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
+		return cmd_exec(argc - 2, argv + 2, envp, start_ns);
 	if (strcmp(argv[1], "doctor") == 0)
 		return doctor_main(argc - 2, argv + 2);
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)

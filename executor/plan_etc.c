@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "executor/shared/ak_buf.h"
+#include "executor/shared/ak_dir.h"
 #include "executor/shared/ak_parse.h"
 #include "executor/shared/ak_path.h"
 
@@ -37,7 +38,6 @@ static const struct {
 	{"alpine-release", 0},
 	{"alternatives", 0},	/* what /usr/bin/cc and others lead through */
 	{"crypto-policies", 0}, /* included by Fedora's openssl.cnf */
-	{"debian_version", 0},
 	{"dotnet", ETC_SCAN},
 	{"fonts", 0},
 	{"fpc", ETC_PREFIX},
@@ -54,7 +54,6 @@ static const struct {
 	{"mime.types", 0},
 	{"mono", ETC_SCAN},
 	{"os-release", 0},
-	{"perl", 0}, /* on @INC */
 	{"php", ETC_SCAN},
 	{"pki", ETC_SCAN}, /* certificates of Fedora and kin */
 	{"protocols", 0},
@@ -64,7 +63,6 @@ static const struct {
 	{"ssl", ETC_SCAN},
 	{"static", 0}, /* NixOS: what /etc's links lead through */
 	{"texmf", 0},
-	{"timezone", 0},
 	{"xml", 0},
 };
 
@@ -136,24 +134,24 @@ static void etc_link(struct plan_ctx *c, int fd, const char *name, char *path)
 	mount_add(&c->sys, &(struct plan_mount){.kind = PM_SYMLINK, .src = text, .dst = path});
 }
 
-static void etc_entry(struct plan_ctx *c, int fd, const struct dirent *e, uint32_t flags)
+static void etc_entry(struct plan_ctx *c, int fd, const char *name, unsigned char type, uint32_t flags)
 {
 	struct plan_mount m = {.kind = PM_BIND, .flags = PMF_OPTIONAL | PMF_SYSTEM | PMF_RO};
 	/* without supplementary groups what others may not read stays unreadable inside: no need to look */
-	bool groups = c->h->ngroups > 0 && !c->h->root, folder = e->d_type == DT_DIR;
+	bool groups = c->h->ngroups > 0 && !c->h->root, folder = type == DT_DIR;
 	char path[sizeof("/etc/") + NAME_MAX];
 	struct stat st;
 
-	if (snprintf(path, sizeof(path), "/etc/%s", e->d_name) >= (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "/etc/%s", name) >= (int)sizeof(path))
 		return;
 	m.dst = path;
 	m.src = path;
-	if (e->d_type == DT_LNK) {
-		etc_link(c, fd, e->d_name, path);
+	if (type == DT_LNK) {
+		etc_link(c, fd, name, path);
 		return;
 	}
-	if (groups || (e->d_type != DT_DIR && e->d_type != DT_REG)) {
-		if (fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !(st.st_mode & S_IROTH) ||
+	if (groups || (type != DT_DIR && type != DT_REG)) {
+		if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !(st.st_mode & S_IROTH) ||
 		    (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)))
 			return;
 		folder = S_ISDIR(st.st_mode);
@@ -173,19 +171,20 @@ static int compare_dst(const void *a, const void *b)
 
 static void etc_allowed(struct plan_ctx *c)
 {
-	DIR *dir = opendir("/etc");
+	struct ak_dir dir AK_UNINIT;
 	size_t first = c->sys.n;
 	const uint32_t *flags;
-	struct dirent *e;
+	unsigned char type;
+	const char *name;
 
-	if (!dir)
+	if (ak_dir_open(&dir, "/etc") < 0)
 		return;
-	while ((e = readdir(dir))) {
-		flags = etc_find(e->d_name);
+	while (ak_dir_next(&dir, &name, &type)) {
+		flags = etc_find(name);
 		if (flags)
-			etc_entry(c, dirfd(dir), e, *flags);
+			etc_entry(c, dir.fd, name, type, *flags);
 	}
-	closedir(dir);
+	ak_dir_close(&dir);
 	qsort(c->sys.v + first, c->sys.n - first, sizeof(c->sys.v[0]), compare_dst);
 }
 

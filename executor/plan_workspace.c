@@ -3,7 +3,6 @@
  * Privilege: none. */
 #include "executor/plan_priv.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "executor/shared/ak_dir.h"
 #include "executor/shared/ak_path.h"
 #include "executor/workspace/protected.h"
 
@@ -250,16 +250,16 @@ static void protect_git(struct plan_ctx *c, const char *path, bool folder)
 		add_protected(c, hooks, PMF_RO | (S_ISDIR(st.st_mode) ? 0 : PMF_FILE));
 }
 
-static int protect_entry(struct plan_ctx *c, const struct dirent *e, size_t *count)
+static int protect_entry(struct plan_ctx *c, const char *name, size_t *count)
 {
-	enum protected_class class = protected_match(e->d_name);
+	enum protected_class class = protected_match(name);
 	char path[PATH_MAX];
 	struct stat st;
 
-	if (class < PROTECTED_BLOCK || protected_allowed(c->o->allow_protected, e->d_name))
+	if (class < PROTECTED_BLOCK || protected_allowed(c->o->allow_protected, name))
 		return 0;
-	if (snprintf(path, sizeof(path), "%s/%s", c->p->workspace, e->d_name) >= PATH_MAX)
-		return ak_err_set(c->err, ENAMETOOLONG, "protected name \"%s\" in the workspace", e->d_name);
+	if (snprintf(path, sizeof(path), "%s/%s", c->p->workspace, name) >= PATH_MAX)
+		return ak_err_set(c->err, ENAMETOOLONG, "protected name \"%s\" in the workspace", name);
 	if (lstat(path, &st) < 0)
 		return 0;
 	if (S_ISLNK(st.st_mode)) {
@@ -278,16 +278,17 @@ static int protect_entry(struct plan_ctx *c, const struct dirent *e, size_t *cou
 
 static int protect_names(struct plan_ctx *c)
 {
-	DIR *dir = opendir(c->p->workspace);
+	struct ak_dir dir AK_UNINIT;
 	size_t count = 0;
-	struct dirent *e;
-	int r = 0;
+	unsigned char type;
+	const char *name;
+	int r = ak_dir_open(&dir, c->p->workspace);
 
-	if (!dir)
-		return ak_err_sys(c->err, errno, "read workspace \"%s\"", c->p->workspace);
-	while (r == 0 && (e = readdir(dir)))
-		r = protect_entry(c, e, &count);
-	closedir(dir);
+	if (r < 0)
+		return ak_err_sys(c->err, -r, "read workspace \"%s\"", c->p->workspace);
+	while (r == 0 && ak_dir_next(&dir, &name, &type))
+		r = protect_entry(c, name, &count);
+	ak_dir_close(&dir);
 	return r;
 }
 

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The relay's deadlines. Process: executor. Privilege: none. */
-#include <time.h>
-
 #include "executor/relay_priv.h"
+#include "executor/shared/ak_clock.h"
 
 #define NS_PER_MS 1000000u
 #define NS_PER_S 1000000000u
 
 uint64_t relay_now(void)
 {
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);	/* cannot fail */
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+	return ak_now_ns();
 }
 
 /* From now; a deadline that would be centuries away is as good as none */

@@ -27,6 +27,8 @@
 #include "executor/stream.h"
 #include "seccomp/filters.h"
 
+#define CONFIG_USUAL_BYTES (16u << 10)	/* filters 3 kB, environment and arguments of most commands */
+
 static enum seccomp_floor_kind floor_kind(const struct plan *p)
 {
 	if (p->allow_setid)
@@ -62,27 +64,45 @@ static void fill_config(const struct plan *p, int landlock_abi, struct init_conf
 	c->tty_cols = 80;
 }
 
+/* into a buffer that nearly always suffices, else into the largest; Return: bytes, with *@ret_buf to free, or negative errno */
+static long encode_config(const struct init_config *c, uint8_t **ret_buf)
+{
+	static const size_t sizes[] = { CONFIG_USUAL_BYTES, AK_INIT_CONFIG_MAX };
+	long n = -ENOBUFS;
+
+	for (size_t i = 0; i < 2 && n == -ENOBUFS; i++) {
+		uint8_t *buf = malloc(sizes[i]);
+
+		if (!buf)
+			return -ENOMEM;
+		n = init_config_encode(c, buf, sizes[i]);
+		if (n < 0)
+			free(buf);
+		else
+			*ret_buf = buf;
+	}
+	return n;
+}
+
 /* one command and its confinement as a sealed memfd */
 static int config_open(const struct plan *p, int landlock_abi, struct ak_err *err)
 {
 	struct init_config *c;
-	uint8_t *buf;
+	uint8_t *buf = NULL;
 	long n;
 	int fd;
 
 	if (p->npaths > AK_INIT_PATHS_MAX || p->nkeep_fds > AK_INIT_FDS_MAX)
 		return ak_err_set(err, E2BIG, "too many mounts or --fd descriptors");
 	c = calloc(1, sizeof(*c));
-	buf = malloc(AK_INIT_CONFIG_MAX);	/* pages are touched only as far as it is filled */
-	if (!c || !buf) {
-		free(c);
-		free(buf);
+	if (!c)
 		return ak_err_set(err, ENOMEM, "out of memory");
-	}
 	fill_config(p, landlock_abi, c);
-	n = init_config_encode(c, buf, AK_INIT_CONFIG_MAX);
-	if (n < 0)
+	n = encode_config(c, &buf);
+	if (n == -ENOBUFS)
 		fd = ak_err_set(err, E2BIG, "arguments and environment are too large");
+	else if (n < 0)
+		fd = ak_err_sys(err, (int)-n, "write the configuration of init");
 	else
 		fd = sealed_memfd("ak-config", buf, (size_t)n, false, err);
 	free(c);
@@ -90,7 +110,7 @@ static int config_open(const struct plan *p, int landlock_abi, struct ak_err *er
 	return fd;
 }
 
-static uint64_t clone_flags(const struct plan *p)
+static uint64_t clone_flags(void)
 {
 	uint32_t weaken = ak_weaken_mask();
 	uint64_t flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWCGROUP;
@@ -99,8 +119,7 @@ static uint64_t clone_flags(const struct plan *p)
 		flags |= CLONE_NEWIPC;
 	if (!AK_WEAK(weaken, AK_WEAK_UTSNS))
 		flags |= CLONE_NEWUTS;
-	if (p->net == NET_NONE && !AK_WEAK(weaken, AK_WEAK_NETNS))
-		flags |= CLONE_NEWNET;
+	/* the network namespace is made by the child, beside its mounts: see netns.h */
 	return flags;
 }
 
@@ -182,7 +201,7 @@ int sandbox_start(const struct plan *plan, const struct streams *st, const struc
 	s.ctl_parent = ours;
 	s.config = config;
 	s.init = init;
-	pid = clone_child(&s, clone_flags(plan), &pidfd, err);
+	pid = clone_child(&s, clone_flags(), &pidfd, err);
 	if (pid < 0)
 		return (int)pid;
 	if (privs)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Samples memory, CPU time and processes of a tree and judges them. Process: executor. Privilege: none. */
+#include "executor/shared/ak_clock.h"
 #include "executor/watch.h"
 
 #include <sched.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "executor/watch_tree.h"
@@ -14,10 +14,7 @@
 
 static uint64_t now_ms(void)
 {
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);	/* cannot fail */
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+	return ak_now_ns() / 1000000;
 }
 
 /*

@@ -2,11 +2,12 @@
 /* Texts and messages to the executor, from init and from the command's child; no privilege. */
 #include "executor/init/init.h"
 
+#include "executor/shared/ak_clock.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #define NAME_SHOWN 200u
@@ -125,8 +126,5 @@ _Noreturn void fail_simple(const struct init *in, enum init_stage stage, int err
 
 uint64_t now_ns(void)
 {
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &ts); /* cannot fail with this clock */
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	return ak_now_ns();
 }

@@ -3,12 +3,20 @@
 #include "executor/ns/netns.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <netlink/msg.h>
 #include <netlink/netlink.h>
+#include <sched.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include "executor/ns/vclone.h"
 #include "executor/shared/ak_err.h"
+#include "executor/shared/ak_fd.h"
 
 #define LOOPBACK_IFINDEX 1	/* LOOPBACK_IFINDEX of include/net/flow.h: always the first device of a namespace */
 
@@ -26,6 +34,51 @@ static int send_up(struct nl_sock *sk)
 		r = nl_send_auto(sk, msg);
 	nlmsg_free(msg);
 	return r < 0 ? r : nl_wait_for_ack(sk);
+}
+
+/* runs beside the set-up child and shares its memory: system calls only, nothing of libc */
+static void make_netns(void *arg)
+{
+	static const char path[] = "/proc/thread-self/ns/net";
+	struct netns_worker *w = arg;
+	long r = vcall(SYS_unshare, CLONE_NEWNET, 0, 0, 0);
+
+	if (r == 0)
+		r = vcall(SYS_openat, AT_FDCWD, (long)(uintptr_t)path, O_RDONLY | O_CLOEXEC, 0);
+	w->result = (int)r;
+	vexit();
+}
+
+static int explain_netns(int code, struct ak_err *err)
+{
+	(void)ak_err_sys(err, code, "make the sandbox's network namespace");
+	/* which of the two cannot be read from here: the file shows the limit of our own user namespace */
+	if (code == ENOSPC || code == EUSERS)
+		ak_err_hint(err, "the sysctl user.max_net_namespaces is 0 or its limit is reached here; --net host does without");
+	return -code;
+}
+
+void netns_begin(struct netns_worker *w)
+{
+	w->result = -EAGAIN;
+	w->started = vthread(w->stack, sizeof(w->stack), (uint32_t *)&w->tid, make_netns, w) == 0;
+}
+
+int netns_join(struct netns_worker *w, struct ak_err *err)
+{
+	AK_AUTO_FD fd = -1;
+	uint32_t tid;
+
+	if (!w->started)
+		return unshare(CLONE_NEWNET) < 0 ? explain_netns(errno, err) : 0;
+	while ((tid = w->tid) != 0)
+		(void)syscall(SYS_futex, &w->tid, FUTEX_WAIT, tid, NULL, NULL, 0);
+	fd = w->result;
+	if (fd < 0)
+		return explain_netns(-fd, err);
+	if (setns(fd, CLONE_NEWNET) < 0)
+		return ak_err_sys(err, errno, "enter the sandbox's network namespace");
+	return 0;
 }
 
 int netns_loopback_up(struct ak_err *err)

@@ -27,6 +27,7 @@
 #include "executor/ns/mount.h"
 #include "executor/ns/netns.h"
 #include "executor/plan.h"
+#include "executor/shared/ak_dir.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_init_proto.h"
@@ -106,13 +107,26 @@ static int step_pdeath(const struct setup *s, struct ak_err *err)
 	return 0;
 }
 
-/* per-namespace limits of the kernel; the files show the counters of our own user namespace */
-static int step_ns_limits(const struct setup *s, struct ak_err *err)
+static int step_keyring(const struct setup *s, struct ak_err *err)
+{
+	if (AK_WEAK(s->weaken, AK_WEAK_KEYRING))
+		return 0;
+	/* namespaces do not cover the session keyring; a kernel without keys has nothing to share */
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS)
+		return ak_err_sys(err, errno, "join a new session keyring");
+	return 0;
+}
+
+/*
+ * Limits of the kernel by user namespace: the files show those of our own. After the last namespace and the last detached
+ * mount (which counts as one since Linux 6.x), and while the host's /proc is still there: our own has /proc/sys read-only.
+ */
+static int write_ns_limits(const struct setup *s, struct ak_err *err)
 {
 	/* the first is what matters: without nested user namespaces no command ever has the capability the others take */
 	static const char *const names[] = {
-		"max_user_namespaces", "max_pid_namespaces",	"max_net_namespaces",  "max_ipc_namespaces",
-		"max_uts_namespaces",  "max_cgroup_namespaces", "max_time_namespaces",
+		"max_user_namespaces", "max_mnt_namespaces", "max_pid_namespaces",    "max_net_namespaces",
+		"max_ipc_namespaces",  "max_uts_namespaces", "max_cgroup_namespaces", "max_time_namespaces",
 	};
 	AK_AUTO_FD dir = open("/proc/sys/user", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
@@ -129,45 +143,53 @@ static int step_ns_limits(const struct setup *s, struct ak_err *err)
 	return 0;
 }
 
-static int step_keyring(const struct setup *s, struct ak_err *err)
+static bool own_network(const struct setup *s)
 {
-	if (AK_WEAK(s->weaken, AK_WEAK_KEYRING))
-		return 0;
-	/* namespaces do not cover the session keyring; a kernel without keys has nothing to share */
-	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS)
-		return ak_err_sys(err, errno, "join a new session keyring");
-	return 0;
+	return s->plan->net == NET_NONE && !AK_WEAK(s->weaken, AK_WEAK_NETNS);
 }
 
-static int step_network(const struct setup *s, struct ak_err *err)
+static int step_names(const struct setup *s, struct ak_err *err)
 {
 	const char *name = s->plan->hostname;
 
 	if (!AK_WEAK(s->weaken, AK_WEAK_UTSNS) && sethostname(name, strlen(name)) < 0)
 		return ak_err_sys(err, errno, "sethostname");
-	if (s->plan->net == NET_HOST || AK_WEAK(s->weaken, AK_WEAK_NETNS | AK_WEAK_LOOPBACK))
-		return 0;
-	return netns_loopback_up(err);
+	return 0;
 }
 
-static int step_mounts(const struct setup *s, struct ak_err *err)
+static int mount_plan(const struct setup *s, struct mnt_ctx *c, struct ak_err *err)
 {
-	/* every detached mount counts as a namespace (Linux 6.x), so this one limit has to wait for the last of them */
-	AK_AUTO_FD limit = open("/proc/sys/user/max_mnt_namespaces", O_WRONLY | O_CLOEXEC);
-	struct mnt_ctx c;
 	int r;
 
-	if (limit < 0)
-		return ak_err_sys(err, errno, "open user.max_mnt_namespaces of the sandbox");
 	(void)umask(0);
-	r = mount_begin(&c, s->plan, s->weaken, err);
+	r = mount_begin(c, s->plan, s->weaken, err);
+	return r < 0 ? r : mount_all(c, err);
+}
+
+/* the root and the network are built side by side, then the door to the host is closed */
+static int step_root_and_network(const struct setup *s, struct ak_err *err)
+{
+	struct netns_worker net AK_UNINIT;
+	struct ak_err net_err = { 0 };
+	struct mnt_ctx c AK_UNINIT;
+	int r, n = 0;
+
+	if (own_network(s))
+		netns_begin(&net);
+	r = mount_plan(s, &c, err);
+	if (own_network(s))
+		n = netns_join(&net, &net_err);	/* always: the thread uses our stack */
+	if (r == 0 && n < 0) {
+		*err = net_err;
+		r = n;
+	}
 	if (r == 0)
-		r = mount_all(&c, err);
+		r = write_ns_limits(s, err);
 	if (r == 0)
 		r = mount_finish(&c, err);
+	if (r == 0 && own_network(s) && !AK_WEAK(s->weaken, AK_WEAK_LOOPBACK))
+		r = netns_loopback_up(err);
 	(void)umask(022);
-	if (r == 0 && !AK_WEAK(s->weaken, AK_WEAK_NSLIMIT) && write(limit, "0", 1) < 0)
-		return ak_err_sys(err, errno, "write user.max_mnt_namespaces of the sandbox");
 	return r;
 }
 
@@ -234,8 +256,8 @@ _Noreturn void setup_child(const struct setup *s)
 {
 	/* the order matters: see docs/architecture.md, "One sandbox" */
 	static int (*const steps[])(const struct setup *, struct ak_err *) = {
-		step_identity, step_pdeath,    step_ns_limits,	 step_keyring, step_network,
-		step_mounts,   step_privileges, step_descriptors, step_exec,
+		step_identity,	       step_pdeath,	step_keyring,	  step_names,
+		step_root_and_network, step_privileges, step_descriptors, step_exec,
 	};
 	struct ak_err err = { 0 };
 

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -137,19 +138,28 @@ pid_t userns_vclone(uint64_t flags, void (*fn)(void *), void *arg, int *ret_pidf
 	return pid;
 }
 
+/* keeps a namespace alive; dies with the parent, also if that died before the death signal was set */
+static _Noreturn void hold_until_killed(pid_t parent)
+{
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
 int userns_make(struct id_map uid, struct id_map gid, struct ak_err *err)
 {
 	char path[48];
 	AK_AUTO_FD pidfd = -1;
 	int fd = -1;
+	pid_t self = getpid();
 	pid_t pid = userns_clone(CLONE_NEWUSER, &pidfd, err);
 	int r;
 
 	if (pid < 0)
 		return (int)pid;
 	if (pid == 0)
-		for (;;)
-			pause();
+		hold_until_killed(self);
 	r = userns_write_maps(pid, uid, gid, false, err);
 	if (r == 0) {
 		snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)pid);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one piece of assembly: clone3 into a function on another stack. Process: executor. Privilege: none. */
+/* The only assembly: clone3 into a function on another stack, and system calls without errno. Executor, set-up child. */
 #include "executor/ns/vclone.h"
 
 #include <errno.h>
@@ -31,6 +31,15 @@ static long clone3_call(struct clone_args *args, size_t size, void (*fn)(void *)
 			 : "rcx", "r11", "memory", "cc");
 	return ret;
 }
+
+long vcall(long nr, long a, long b, long c, long d)
+{
+	long ret;
+	register long r10 __asm__("r10") = d;
+
+	__asm__ volatile("syscall" : "=a"(ret) : "0"(nr), "D"(a), "S"(b), "d"(c), "r"(r10) : "rcx", "r11", "memory");
+	return ret;
+}
 #elif defined(__aarch64__)
 static long clone3_call(struct clone_args *args, size_t size, void (*fn)(void *), void *arg)
 {
@@ -52,7 +61,29 @@ static long clone3_call(struct clone_args *args, size_t size, void (*fn)(void *)
 			 : "memory", "cc");
 	return x0;
 }
+
+long vcall(long nr, long a, long b, long c, long d)
+{
+	register long x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+	register long x3 __asm__("x3") = d;
+	register long x8 __asm__("x8") = nr;
+
+	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3), "r"(x8) : "memory");
+	return x0;
+}
 #else
+long vcall(long nr, long a, long b, long c, long d)
+{
+	(void)nr;
+	(void)a;
+	(void)b;
+	(void)c;
+	(void)d;
+	return -ENOSYS;
+}
+
 static long clone3_call(struct clone_args *args, size_t size, void (*fn)(void *), void *arg)
 {
 	(void)args;
@@ -77,4 +108,27 @@ pid_t vclone(struct clone_args *args, void (*fn)(void *), void *arg)
 	r = clone3_call(&a, sizeof(a), fn, arg);
 	(void)munmap(stack, STACK_BYTES);
 	return (pid_t)r;
+}
+
+_Noreturn void vexit(void)
+{
+	for (;;)
+		(void)vcall(SYS_exit, 0, 0, 0, 0);
+}
+
+int vthread(void *stack, size_t stack_size, uint32_t *tid, void (*fn)(void *), void *arg)
+{
+	struct clone_args a = {
+		.flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_CHILD_CLEARTID,
+		.child_tid = (uint64_t)(uintptr_t)tid,
+		.stack = (uint64_t)(uintptr_t)stack,
+		.stack_size = stack_size,
+	};
+	long r;
+
+	*tid = 1;
+	r = clone3_call(&a, sizeof(a), fn, arg);
+	if (r < 0)
+		*tid = 0;
+	return r < 0 ? (int)r : 0;
 }

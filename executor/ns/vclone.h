@@ -4,6 +4,7 @@
 #define AK_NS_VCLONE_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct clone_args;
@@ -19,5 +20,21 @@ struct clone_args;
  * Source: clone(2), vfork(2).
  */
 pid_t vclone(struct clone_args *args, void (*fn)(void *), void *arg);
+
+/**
+ * vthread() - a second thread of the calling process for a few system calls
+ * @stack:	the caller's, aligned to 16 bytes
+ * @tid:	not 0 while the thread runs; cleared and woken (futex) by the kernel when it is gone
+ * @fn:		must not return, and must not touch anything of libc (thread-local storage is shared): it makes system calls
+ *		with vcall() and ends with vexit()
+ * Return: 0; negative errno; -ENOSYS where this architecture has no stub.
+ */
+int vthread(void *stack, size_t stack_size, uint32_t *tid, void (*fn)(void *), void *arg);
+
+/** vcall() - a system call without errno. Return: what the kernel returns; -ENOSYS where there is no stub. */
+long vcall(long nr, long a, long b, long c, long d);
+
+/** vexit() - end the calling thread */
+_Noreturn void vexit(void);
 
 #endif

@@ -17,7 +17,7 @@
 #define AK_INIT_MAGIC 0x31496b61u	/* "akI1" */
 #define AK_INIT_CONFIG_MAX (4u << 20)	/* argv, env and filters together; ARG_MAX is 2 MiB with the default stack */
 #define AK_INIT_STRINGS_MAX 65536u	/* entries of argv or envp */
-#define AK_INIT_PATHS_MAX 512u		/* Landlock rules */
+#define AK_INIT_PATHS_MAX 128u		/* Landlock rules */
 #define AK_INIT_RLIMITS_MAX 16u
 #define AK_INIT_FDS_MAX 64u
 #define AK_INIT_FILTER_MAX 4096u	/* instructions: BPF_MAXINSNS, linux/bpf_common.h */

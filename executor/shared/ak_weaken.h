@@ -37,7 +37,6 @@ enum ak_weaken {
 	AK_WEAK_SESSION = 1u << 25,	/* "session": no setsid for the command */
 	AK_WEAK_KEYRING = 1u << 26,	/* "keyring": the caller's session keyring stays joined */
 	AK_WEAK_PTYFILTER = 1u << 27,	/* "ttyfilter": terminal output is not filtered */
-	AK_WEAK_ROOTMAP = 1u << 28,	/* "rootmap": root caller keeps host uid 0 as with --identity root, unreported */
 	AK_WEAK_OOMADJ = 1u << 29,	/* "oomadj": oom_score_adj unchanged */
 };
 

@@ -292,7 +292,7 @@ START_TEST(system_folders_are_never_a_workspace)
 	}
 	o.workspace = (char *)"/tmp";
 	h.home[0] = '\0';
-	strcat(h.home, "/h");
+	snprintf(h.home, 3, "/h");
 	plan_ok();
 	ck_assert_uint_ne(need("/tmp", PM_BIND)->flags & PMF_WORKSPACE, 0);
 }

@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What `ak exec` costs, beside bubblewrap and the bare command, interleaved in one run. Prints ratios; proves nothing, so it is
+# no part of the tests. Rootless: as root it runs as an unused id. Usage: tests/bench/bench.sh AK [PAIRS]
+set -eu
+ak=${1:?usage: bench.sh AK [PAIRS]}
+pairs=${2:-80}
+cd "$(dirname "$0")/../.."
+build=$(dirname "$ak")
+work=$(mktemp -d /tmp/ak-bench.XXXXXX)
+trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"
+mkdir "$work/w" "$work/home"
+cp "$ak" "$work/ak"
+
+gcc -O2 -std=c17 -D_GNU_SOURCE -o "$work/lat" tests/bench/lat.c
+filter=()
+if [ -f "$build/seccomp/filters_gen.c" ]; then
+	gcc -O2 -std=c17 -D_GNU_SOURCE -I. -o "$work/dump" tests/bench/dump_filter.c seccomp/filters.c "$build/seccomp/filters_gen.c"
+	"$work/dump" >"$work/filter"
+	filter=(-f "$work/filter")
+else
+	echo "note: no filter beside $ak, so bwrap runs without one"
+fi
+chmod -R a+rX "$work"
+
+as=()
+if [ "$(id -u)" -eq 0 ]; then
+	chown -R 61234:61234 "$work/w" "$work/home"
+	as=(setpriv --reuid 61234 --regid 61234 --clear-groups)
+fi
+as+=(env -i "HOME=$work/home" PATH=/usr/local/bin:/usr/bin:/bin LANG=C.UTF-8)
+
+w=$work/w
+bwrap=(bwrap --unshare-user --unshare-pid --unshare-net --unshare-ipc --unshare-uts --unshare-cgroup --die-with-parent --new-session
+	--ro-bind /usr /usr --ro-bind /etc /etc)
+for d in bin sbin lib lib32 lib64 libx32; do
+	if [ -L "/$d" ]; then
+		bwrap+=(--symlink "$(readlink "/$d")" "/$d")
+	elif [ -d "/$d" ]; then
+		bwrap+=(--ro-bind "/$d" "/$d")
+	fi
+done
+bwrap+=(--proc /proc --dev /dev --tmpfs /tmp --bind "$w" "$w" --chdir "$w" --cap-drop ALL)
+[ ${#filter[@]} -eq 0 ] || bwrap+=(--seccomp 9)
+
+echo "== cold start of /bin/true, $pairs rounds, $(nproc) cpus, Linux $(uname -r)"
+if command -v bwrap >/dev/null; then
+	"${as[@]}" "$work/lat" -n "$pairs" ${filter[@]+"${filter[@]}"} bwrap "${bwrap[@]}" /bin/true ::: ak "$work/ak" exec -C "$w" -- /bin/true \
+		::: bare /bin/true | tee "$work/out"
+	awk '$1 == "ak" { for (i = 1; i < NF; i++) if ($i ~ /^x/) { sub("x", "", $i); printf "ak / bwrap = %s (wanted: at most 0.65)\n", $i; exit } }' "$work/out"
+else
+	echo "bwrap is not installed"
+	"${as[@]}" "$work/lat" -n "$pairs" bare /bin/true ::: ak "$work/ak" exec -C "$w" -- /bin/true
+fi
+
+echo "== 1 GiB through a pipe, 9 rounds"
+inner=$("${as[@]}" "$work/ak" exec -C "$w" -- readlink /proc/self/fd/1 | cat)
+echo "stdout inside is $inner"
+"${as[@]}" "$work/lat" -n 9 -w 1 -p bare head -c 1G /dev/zero ::: ak "$work/ak" exec -C "$w" -- head -c 1G /dev/zero
+
+echo "== resident memory while a command runs"
+"${as[@]}" "$work/ak" exec -C "$w" -- sleep 3 &
+pid=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	sleep 0.1
+	init=$(cat "/proc/$pid/task/$pid/children" 2>/dev/null | awk '{print $1}')
+	[ -n "$init" ] && [ -n "$(cat "/proc/$init/task/$init/children" 2>/dev/null)" ] && break
+done
+rss() { awk '/^VmRSS/ {print $2}' "/proc/$1/status"; }
+echo "ak $(rss "$pid") kB (wanted: at most 3072), ak-init $(rss "$init") kB (wanted: at most 1024)"
+kill -TERM "$pid"
+wait "$pid" 2>/dev/null || true

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash source=lib.sh
+# The workspace in direct mode: which folders are refused, protected names, git work.
+. "$TESTS/lib.sh"
+
+for w in / "$HOME" "$(dirname "$HOME")"; do
+	t "FS-09:refused-as-workspace-$w"
+	cd "$w" || nok cd
+	run "$AK" exec -- touch "$DIR/MARK" MARK
+	cd "$DIR" || nok cd
+	refused 125 "workspace|-C"
+	no "made" test -e "$w/MARK"
+done
+
+t "FS-09:refused-with-state-below"
+mkdir -p "$DIR/x/state/ak" "$DIR/x/config/ak"
+cd "$DIR/x" || nok cd
+run env XDG_STATE_HOME="$DIR/x/state" XDG_CONFIG_HOME="$DIR/x/config" "$AK" exec -- touch MARK
+cd "$DIR" || nok cd
+refused 125 "workspace|state|config"
+run env XDG_STATE_HOME="$DIR/x/state" XDG_CONFIG_HOME="$DIR/x/config" "$AK" exec -C "$DIR/x" -- sh -c 'echo x >>state/ak/f; echo x >>config/ak/f; ls -A state/ak; echo ran'
+is "named: it runs" "$(out | tail -n 1)" ran
+no "but state is out of reach" test -e "$DIR/x/state/ak/f"
+no "and config" test -e "$DIR/x/config/ak/f"
+
+if ! need git; then
+	_record SKIP git "no git on this machine"
+	done_suite
+	exit 0
+fi
+export GIT_CONFIG_GLOBAL=$DIR/gitconfig GIT_CONFIG_SYSTEM=/dev/null
+git config --global user.name T
+git config --global user.email t@example.org
+git config --global init.defaultBranch main
+git config --global advice.detachedHead false
+
+# repo - the workspace becomes a repository with one commit
+repo() {
+	git init -q "$WS"
+	echo a >"$WS/a"
+	git -C "$WS" add a
+	git -C "$WS" commit -qm i
+}
+G="git -c user.name=B -c user.email=b@example.org"
+
+t "GIT-01:hooks-read-only"
+repo
+ak -- sh -c 'printf "#!/bin/sh\ntouch M\n" >.git/hooks/post-commit; chmod +x .git/hooks/post-commit; mkdir .git/hooks/x'
+like text "$(err)" "Read-only|Permission"
+git -C "$WS" commit -q --allow-empty -m x
+no "a hook ran" test -e "$WS/M"
+
+t "GIT-01:git-folder-cannot-be-moved"
+repo
+ak -- sh -c 'mv .git .git2; rm -rf .git; mv .git/hooks .git/h2; rmdir .git/hooks; echo end'
+ok "still there" test -d "$WS/.git/hooks"
+no "moved" test -e "$WS/.git2"
+no "hooks moved" test -e "$WS/.git/h2"
+
+t "GIT-01:reported-when-made"
+mkdir "$WS/sub"
+ak --json -- sh -c 'git init -q sub && printf "#!/bin/sh\n" >sub/.git/hooks/post-commit && echo x >.envrc'
+is code "$RC" 0
+like "protected names" "$(js 'd["changes"]')" "\.envrc"
+
+t "GIT-01:config-change-reported"
+repo
+ak --json -- git config core.fsmonitor /tmp/evil
+is code "$RC" 0
+like "protected names" "$(js 'd["changes"]')" "\.git/config"
+ak -- git config core.pager cat
+like "one line on stderr" "$(err)" "^ak: .*\.git/config"
+
+t "GIT-03:worktree-file"
+git init -q "$DIR/m"
+git -C "$DIR/m" commit -q --allow-empty -m i
+rm -rf "$WS"
+git -C "$DIR/m" worktree add -q "$WS" -b w
+before=$(cat "$WS/.git")
+ak -- sh -c 'mkdir g; git init -q --bare g; echo "gitdir: $PWD/g" >.git; mv .git x; rm -f .git; ln -f g .git; echo end'
+is ".git unchanged" "$(cat "$WS/.git")" "$before"
+
+t "GIT-05:worktree-commit"
+rm -rf "$WS" "$DIR/m"
+git init -q "$DIR/m"
+git -C "$DIR/m" commit -q --allow-empty -m i
+git -C "$DIR/m" worktree add -q "$WS" -b w2
+ak --rw "$DIR/m/.git" -- sh -c "echo a >a; git add a; $G commit -qm a; git log --oneline | wc -l"
+is code "$RC" 0
+is commits "$(out)" 2
+
+t "GIT-07:status-and-owner"
+repo
+ak -- git status --porcelain
+is code "$RC" 0
+unlike text "$(err)" "dubious"
+is "on the host" "$(git -C "$WS" status --porcelain)" ""
+
+t "GIT:real-work"
+repo
+ak -- sh -c "set -e; git checkout -q -b f; echo b >b; git add b; $G commit -qm b; git checkout -q main; $G merge -q --no-ff -m m f; git branch -d f
+git tag v1; git stash list; echo c >>a; git add a; $G commit -qm c; git gc -q; git log --oneline | wc -l; git remote add o /tmp/x; git clone -q . /tmp/c; ls /tmp/c | tr '\n' ' '"
+is code "$RC" 0
+like output "$(out | tr '\n' ' ')" '4 a b '
+is "host reads it" "$(git -C "$WS" log --oneline | wc -l)" 4
+is owner "$(find "$WS" ! -uid "$(stat -c %u "$WS")" | wc -l)" 0
+
+t "GIT-11:identity"
+repo
+if [ "$WHO" = root ]; then HOMEGIT=$HOME/.gitconfig; else HOMEGIT=$HOME/.gitconfig; fi
+printf '[user]\n\tname = N\n\temail = n@example.org\n[url "https://TOKEN77@h/"]\n\tinsteadOf = https://h/\n[credential]\n\thelper = store\n' >"$HOMEGIT"
+run env -u GIT_CONFIG_GLOBAL "$AK" exec -C "$WS" -- sh -c 'git commit -q --allow-empty -m x; echo rc $?; git config -l; cat ~/.gitconfig'
+unlike "token" "$(out)" TOKEN77
+unlike "helper" "$(out)" 'credential.helper'
+rm -f "$HOMEGIT"
+
+t "GIT-10:no-credential-prompt"
+repo
+LIMIT=8 ak -- sh -c 'git -c protocol.version=2 ls-remote https://127.0.0.1:9/x.git'
+no code test "$RC" = 0
+no "not a timeout" test "$RC" = 124
+
+t "MNT-04:git-discovery"
+mkdir -p "$WS/r/sub" "$WS/n"
+git init -q "$WS/r"
+for d in "$WS/r" "$WS/r/sub" "$WS" "$WS/n"; do
+	want=$(git -C "$d" rev-parse --show-toplevel 2>&1 | head -n 1 | sed 's/ (or any.*//')
+	run "$AK" exec -C "$d" -- sh -c 'git rev-parse --show-toplevel 2>&1'
+	got=$(out | head -n 1 | sed 's/ (or any.*//')
+	# a repository above the workspace is not shown
+	[ "$d" = "$WS/r/sub" ] && [[ $got == *"not a git repository"* ]] || is "in $d" "$got" "$want"
+	is "no stub in $d" "$(find "$d" -maxdepth 1 -name .git | wc -l)" "$([ "$d" = "$WS/r" ] && echo 1 || echo 0)"
+done
+
+t "99:protected-names-read-only"
+for n in .envrc .mcp.json AGENTS.md CLAUDE.md .gitmodules .npmrc .pre-commit-config.yaml; do echo orig >"$WS/$n"; done
+mkdir -p "$WS/.vscode" "$WS/.github/workflows" "$WS/.claude"
+echo orig >"$WS/.vscode/tasks.json"
+echo orig >"$WS/.claude/settings.json"
+ak -- sh -c 'for n in .envrc .mcp.json AGENTS.md CLAUDE.md .vscode/tasks.json .claude/settings.json; do echo evil >$n; echo evil >n && mv n $n; rm -f $n; done 2>/dev/null; mv .vscode v2; echo end'
+for n in .envrc .mcp.json AGENTS.md CLAUDE.md .vscode/tasks.json .claude/settings.json; do
+	is "$n" "$(cat "$WS/$n" 2>&1)" orig
+done
+
+t "99:allow-protected"
+echo orig >"$WS/.envrc"
+ak --allow-protected .envrc -- sh -c 'echo new >.envrc'
+is code "$RC" 0
+is content "$(cat "$WS/.envrc")" new
+
+t "SEC-13:hard-links-inside"
+ak -- sh -c 'echo a >a; ln a b; stat -c %h a'
+is links "$(out)" 2
+
+t "FS:many-file-kinds"
+ak -- sh -c 'umask 027; echo x >f; mkdir d; ln -s f l; mkfifo p; chmod 4711 f 2>/dev/null; chmod 1755 d; touch -d 2001-01-01 f; truncate -s 1g sparse; mv f g; cp g h; rm h'
+is "modes" "$(stat -c %a "$WS/g" "$WS/d" | tr '\n' ' ')" "640 1755 "
+is "time" "$(stat -c %Y "$WS/g" | xargs -I{} date -d @{} +%Y)" 2001
+done_suite

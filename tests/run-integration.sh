@@ -1,0 +1,140 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Integration suites of `ak exec`: each runs as an ordinary user made for the purpose and as root. Builds nothing: wants
+# `make all weak escape` first. Not root: runs as the current user only, and says so.
+# Usage: tests/run-integration.sh [-b BUILD] [-w WEAKBUILD] [-k] [-o RESULTS] [-u|-r] [SUITE...]
+#	-k keeps the work folder, -o keeps the result files there, -u and -r run one identity only
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=build/release
+weak=build/weak
+keep=
+results=
+only=
+while getopts b:w:o:kur opt; do
+	case $opt in
+	b) build=$OPTARG ;;
+	w) weak=$OPTARG ;;
+	o) results=$OPTARG ;;
+	k) keep=1 ;;
+	u) only=user ;;
+	r) only=root ;;
+	*) exit 2 ;;
+	esac
+done
+shift $((OPTIND - 1))
+all="cli exit streams time env fs rootfs workspace tty json escape controls root tools"
+suites=${*:-$all}
+
+[ -x "$build/ak" ] || {
+	echo "run-integration: $build/ak is missing: run make first" >&2
+	exit 1
+}
+[ -x "$build/escape/fs" ] || {
+	echo "run-integration: $build/escape is empty: run make escape first" >&2
+	exit 1
+}
+work=$(mktemp -d /tmp/ak-it.XXXXXX) || exit 1
+user=
+started=$(date +%s)
+
+# end what the temporary user still runs, one by one
+end_user() {
+	local uid p owner
+	uid=$(id -u "$user") || return 0
+	for p in /proc/[0-9]*; do
+		owner=$(stat -c %u "$p" 2>/dev/null) || continue
+		[ "$owner" = "$uid" ] && kill -9 "${p#/proc/}" 2>/dev/null
+	done
+	userdel "$user" 2>/dev/null
+}
+
+# end what a failing test left of our own copies of ak, one by one: a fault found must not stay on the machine
+end_leftovers() {
+	local p exe
+	for p in /proc/[0-9]*; do
+		exe=$(readlink "$p/exe" 2>/dev/null) || continue
+		[[ $exe == "$work/bin/"* ]] && kill -9 "${p#/proc/}" 2>/dev/null
+	done
+}
+
+cleanup() {
+	end_leftovers
+	[ -n "$user" ] && end_user
+	if [ -n "$keep" ]; then
+		echo "kept: $work"
+	else
+		chmod -R u+rwX "$work" 2>/dev/null
+		rm -rf "$work"
+	fi
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+
+chmod 755 "$work"
+mkdir -p "$work/bin" "$work/tests" "$work/user" "$work/root"
+cp "$build/ak" "$work/bin/ak"
+[ -x "$weak/ak" ] && cp "$weak/ak" "$work/bin/ak-weak"
+cp -r "$build/escape" "$work/bin/escape"
+cp -r tests/integration/. "$work/tests/"
+chmod -R a+rX "$work/bin" "$work/tests"
+
+# private CMD... - with /tmp and /var/tmp of our own, so that what others do there is not taken for a leak; $work stays visible.
+# A mount namespace of our own: the host's mounts are not touched.
+private() {
+	# shellcheck disable=SC2016
+	unshare -m --propagation private bash -c 'exec 9<"$0" && mount -t tmpfs -o mode=1777 none /tmp && mkdir "$0" &&
+		mount -c --bind /proc/self/fd/9 "$0" && mount -t tmpfs -o mode=1777 none /var/tmp || exit 1
+		exec 9<&-
+		exec "$@"' "$work" "$@"
+}
+
+# run_as WHO PREFIX... - all suites, one process each, with a clean environment
+run_as() {
+	local who=$1 home=$work/$1/home s py
+	shift
+	for s in $suites; do
+		[ -f "$work/tests/$s.sh" ] || {
+			echo "FAIL $who $s no such suite" | tee -a "$work/broken"
+			continue
+		}
+		py=$(command -v /usr/bin/python3 || command -v python3) || py=
+		mkdir -p "$work/$who/$s"
+		[ -n "$user" ] && [ "$who" = user ] && chown -R "$user:" "$work/user"
+		"$@" env -i HOME="$home" USER="${user:-$(id -un)}" PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin LANG=C.UTF-8 TERM=dumb \
+			AK="$work/bin/ak" AKW="$work/bin/ak-weak" ESC="$work/bin/escape" DIR="$work/$who/$s" WHO="$who" PY="$py" \
+			RES="$work/$who/results" SUITE="$s" TESTS="$work/tests" IT="$work" SRC="$PWD" REALHOME="$HOME" \
+			timeout -k 5 600 bash "$work/tests/$s.sh" </dev/null
+		[ $? -eq 0 ] || echo "FAIL $who $s the suite itself ended with an error" | tee -a "$work/broken"
+	done
+}
+
+if [ "$(id -u)" -eq 0 ]; then
+	if [ "$only" != root ]; then
+		user=aktest$$
+		useradd -M -d "$work/user/home" -s /bin/bash "$user" || exit 1
+		mkdir -p "$work/user/home"
+		chown -R "$user:" "$work/user"
+		run_as user private setpriv --reuid "$user" --regid "$user" --init-groups
+	fi
+	mkdir -p "$work/root/home"
+	[ "$only" = user ] || run_as root private
+else
+	echo "note: not root, so only as $(id -un): the suites of a root caller are not run"
+	mkdir -p "$work/user/home"
+	run_as user
+fi
+
+cat "$work"/*/results 2>/dev/null >"$work/results"
+passed=$(grep -c '^PASS' "$work/results")
+failed=$(grep -c '^FAIL' "$work/results")
+skipped=$(grep -c '^SKIP' "$work/results")
+[ -f "$work/broken" ] && failed=$((failed + $(wc -l <"$work/broken")))
+if [ -n "$results" ]; then
+	mkdir -p "$results"
+	for w in user root; do
+		[ -f "$work/$w/results" ] && cp "$work/$w/results" "$results/$w.tsv"
+	done
+fi
+echo "$passed passed, $failed failed, $skipped skipped ($(($(date +%s) - started)) s)"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
