@@ -138,7 +138,7 @@ static int make_plan(struct exec_run *r, char *const env[], struct ak_err *err)
 		return e;
 	r->have_plan = true;
 	if (r->opts.workspace_given && !r->opts.explain)
-		hostinfo_make_own(&r->host);
+		hostinfo_make_own(&r->host, r->opts.workspace);
 	return plan_build(&r->opts, &r->host, &r->plan, err);
 }
 

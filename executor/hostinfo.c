@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_parse.h"
 #include "executor/shared/ak_path.h"
@@ -85,7 +86,7 @@ static char *resolve(const char *path, const char *known)
  */
 static char *resolve_existing(char *path, const char *known)
 {
-	char head[PATH_MAX];
+	char head[PATH_MAX] AK_UNINIT;
 	char *real;
 	size_t len = path ? strlen(path) : 0;
 
@@ -256,7 +257,7 @@ void hostinfo_release(struct hostinfo *h)
 
 static void make_path(const char *path)
 {
-	char part[PATH_MAX];
+	char part[PATH_MAX] AK_UNINIT;
 
 	for (const char *p = path + 1; *p; p++) {
 		size_t n = (size_t)(p - path);
@@ -270,8 +271,13 @@ static void make_path(const char *path)
 	(void)mkdir(path, 0700);
 }
 
-void hostinfo_make_own(const struct hostinfo *h)
+void hostinfo_make_own(const struct hostinfo *h, const char *workspace)
 {
-	make_path(h->state_dir);
-	make_path(h->config_dir);
+	char *real = realpath(workspace, NULL);
+
+	if (real && ak_path_below(h->state_dir, real))
+		make_path(h->state_dir);
+	if (real && ak_path_below(h->config_dir, real))
+		make_path(h->config_dir);
+	free(real);
 }

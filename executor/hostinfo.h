@@ -33,11 +33,12 @@ int hostinfo_get(char *const *env, struct hostinfo *ret, struct ak_err *err);
 void hostinfo_release(struct hostinfo *h);
 
 /**
- * hostinfo_make_own() - make ak's own folders (0700) where they are missing
- * Called when a workspace shows the folder they belong in: a folder that exists can be hidden, one that does not could be
+ * hostinfo_make_own() - make ak's own folders (0700) where they are missing and @workspace would show where they belong
+ * @workspace:	as the user named it
+ * Why: a folder that exists can be hidden, one that does not could be
  * made from inside and be read by a later run. Best effort: plan_build() warns about what is still missing.
  */
-void hostinfo_make_own(const struct hostinfo *h);
+void hostinfo_make_own(const struct hostinfo *h, const char *workspace);
 
 /** hostinfo_env() - value of a variable of the caller, or NULL */
 const char *hostinfo_env(const struct hostinfo *h, const char *name);

@@ -155,6 +155,7 @@ static int mounts_of(struct plan_ctx *c)
 	static int (*const stages[])(struct plan_ctx *) = {
 		plan_workspace_find, plan_identity, plan_home,	plan_root_view, plan_path,
 		plan_workspace,	     plan_binds,    plan_place, plan_secrets,	plan_hides,
+		plan_pins,
 	};
 	int r = 0;
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_path.h"
 
 static int no_cwd(struct plan_ctx *c, const struct bind_opt *b, const char *path)
@@ -77,7 +78,7 @@ static int missing_source(struct plan_ctx *c, const struct bind_opt *b, int code
 static void hide_kernel_fs(struct plan_ctx *c, const char *dst)
 {
 	static const char *const names[] = {"proc", "sys", "dev", "run"};
-	char path[PATH_MAX];
+	char path[PATH_MAX] AK_UNINIT;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (snprintf(path, sizeof(path), "%s/%s", dst, names[i]) < PATH_MAX)
@@ -88,7 +89,7 @@ static void hide_kernel_fs(struct plan_ctx *c, const char *dst)
 static int bind_path(struct plan_ctx *c, const struct bind_opt *b, char *dst)
 {
 	struct plan_mount m = {.kind = PM_BIND, .flags = PMF_USER | PMF_IDMAP, .opt = b->opt, .dst = dst};
-	char src[PATH_MAX];
+	char src[PATH_MAX] AK_UNINIT;
 	struct stat st;
 	int r;
 
@@ -142,7 +143,7 @@ static bool is_basic_device(const char *path)
 static int bind_dev(struct plan_ctx *c, const struct bind_opt *b, char *dst)
 {
 	static const char *const own[] = {"/dev/pts", "/dev/fd", "/dev/ptmx", "/dev/shm", "/dev/mqueue"};
-	char src[PATH_MAX];
+	char src[PATH_MAX] AK_UNINIT;
 	struct stat st;
 
 	if (!realpath(dst, src) || stat(src, &st) < 0)

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_dir.h"
 #include "executor/shared/ak_parse.h"
@@ -80,7 +81,7 @@ static void hide(struct plan_ctx *c, const char *path)
 
 void plan_group_only(struct plan_ctx *c, const char *dir)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX] AK_UNINIT;
 	struct dirent *e;
 	struct stat st;
 	DIR *d = opendir(dir);
@@ -125,7 +126,7 @@ static void hide_secrets(struct plan_ctx *c, const char *dir)
 
 static void etc_link(struct plan_ctx *c, int fd, const char *name, char *path)
 {
-	char text[PATH_MAX];
+	char text[PATH_MAX] AK_UNINIT;
 	ssize_t n = readlinkat(fd, name, text, sizeof(text) - 1);
 
 	if (n <= 0)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_path.h"
 
@@ -208,7 +209,7 @@ static void show_also(struct plan_ctx *c, struct path_state *s, const char *path
 static bool show_row(struct plan_ctx *c, struct path_state *s, size_t i, const char *root)
 {
 	const struct toolchain *t = &toolchains[i];
-	char real[PATH_MAX], secret[PATH_MAX];
+	char real[PATH_MAX] AK_UNINIT, secret[PATH_MAX] AK_UNINIT;
 	struct stat st;
 
 	if (s->used[i])
@@ -228,7 +229,7 @@ static bool show_row(struct plan_ctx *c, struct path_state *s, size_t i, const c
 
 static void show_also(struct plan_ctx *c, struct path_state *s, const char *path)
 {
-	char root[PATH_MAX], real[PATH_MAX];
+	char root[PATH_MAX] AK_UNINIT, real[PATH_MAX] AK_UNINIT;
 	struct stat st;
 
 	for (size_t i = 0; i < TOOLCHAINS; i++) {
@@ -255,7 +256,7 @@ static void path_append(struct path_state *s, const char *dir)
 /* PATH's entry as it is called inside when its row appears at @root */
 static void append_in_row(struct path_state *s, const struct path_dir *d, const char *root)
 {
-	char real[PATH_MAX], joined[PATH_MAX];
+	char real[PATH_MAX] AK_UNINIT, joined[PATH_MAX] AK_UNINIT;
 
 	if (ak_path_below(d->given, root))
 		path_append(s, d->given);
@@ -266,7 +267,7 @@ static void append_in_row(struct path_state *s, const struct path_dir *d, const 
 
 static bool in_row(struct plan_ctx *c, struct path_state *s, const struct path_dir *d)
 {
-	char root[PATH_MAX];
+	char root[PATH_MAX] AK_UNINIT;
 
 	if (!home_fits(c->h->home))
 		return false;
@@ -285,7 +286,7 @@ static bool in_row(struct plan_ctx *c, struct path_state *s, const struct path_d
 /* Reached through another name, but part of the root view all the same */
 static bool in_root_view(struct plan_ctx *c, struct path_state *s, const struct path_dir *d)
 {
-	char inside[PATH_MAX];
+	char inside[PATH_MAX] AK_UNINIT;
 
 	if (!view_of_host(c, d->real, inside))
 		return false;
@@ -326,7 +327,7 @@ static bool path_given(struct path_dir *d, const char *entry, size_t len)
 
 static void path_dir(struct plan_ctx *c, struct path_state *s, const char *entry, size_t len)
 {
-	struct path_dir d;
+	struct path_dir d AK_UNINIT;
 	struct stat st;
 
 	if (!path_given(&d, entry, len) || stat(d.given, &st) < 0 || !S_ISDIR(st.st_mode))

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_path.h"
 
 #define VIEW_LINKS_MAX 40 /* as the kernel's MAXSYMLINKS */
@@ -184,7 +185,7 @@ static void view_step(const struct plan_ctx *c, struct view *v)
  * starts. */
 static int view_follow(struct view *v, char *todo, const char *at)
 {
-	char link[PATH_MAX], joined[PATH_MAX];
+	char link[PATH_MAX] AK_UNINIT, joined[PATH_MAX] AK_UNINIT;
 	char *slash = strrchr(v->path, '/');
 	ssize_t len;
 	int n;
@@ -218,7 +219,7 @@ static int view_follow(struct view *v, char *todo, const char *at)
 
 int view_resolve(const struct plan_ctx *c, const char *path, struct view *ret)
 {
-	char todo[PATH_MAX];
+	char todo[PATH_MAX] AK_UNINIT;
 	size_t pos = 0, out = 0;
 	unsigned links = 0;
 

@@ -121,6 +121,9 @@ int plan_binds(struct plan_ctx *c);
 int plan_place(struct plan_ctx *c);
 /** plan_secrets() - hide ak's own folders, and credential files of a home that a mount shows */
 int plan_secrets(struct plan_ctx *c);
+/** plan_pins() - keep the folders above covers and read-only binds where they are */
+int plan_pins(struct plan_ctx *c);
+
 /** plan_hides() - resolve and place the hides */
 int plan_hides(struct plan_ctx *c);
 /** plan_limits() - p->rlimits; refuses limits that nothing here enforces */

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_path.h"
 
 #define SHM_BYTES (64 * MIB)
@@ -64,7 +65,7 @@ static void add_system(struct plan_ctx *c, const char *src, const char *dst, uin
 /* One entry of a folder: a bind, or a link made again. Sockets, pipes and devices are left out. */
 static void add_entry(struct plan_ctx *c, const char *src, const char *dst)
 {
-	char text[PATH_MAX];
+	char text[PATH_MAX] AK_UNINIT;
 	ssize_t n = readlink(src, text, sizeof(text) - 1);
 	struct stat st;
 
@@ -82,7 +83,7 @@ static void add_entry(struct plan_ctx *c, const char *src, const char *dst)
 
 static void host_root(struct plan_ctx *c)
 {
-	char real[PATH_MAX];
+	char real[PATH_MAX] AK_UNINIT;
 	struct stat st;
 
 	for (size_t i = 0; i < sizeof(system_dirs) / sizeof(system_dirs[0]); i++)
@@ -124,7 +125,7 @@ static bool is_own_name(const char *name)
 static int add_entries(struct plan_ctx *c, const char *src, const char *dst, bool top)
 {
 	size_t first = c->sys.n, count = 0;
-	char from[PATH_MAX], to[PATH_MAX];
+	char from[PATH_MAX] AK_UNINIT, to[PATH_MAX] AK_UNINIT;
 	DIR *dir = opendir(src);
 	struct dirent *e;
 
@@ -202,7 +203,7 @@ static int rootfs_root(struct plan_ctx *c)
 
 static bool rootfs_has_dir(const struct plan_ctx *c, const char *path)
 {
-	char full[PATH_MAX];
+	char full[PATH_MAX] AK_UNINIT;
 	struct stat st;
 
 	return snprintf(full, sizeof(full), "%s%s", c->p->rootfs, path) < PATH_MAX && lstat(full, &st) == 0 &&
@@ -306,7 +307,7 @@ static bool deepest_folder(const struct plan_ctx *c, const char *path, char *ret
  */
 int plan_root_cover(struct plan_ctx *c, const char *path)
 {
-	char inside[PATH_MAX], full[PATH_MAX];
+	char inside[PATH_MAX] AK_UNINIT, full[PATH_MAX] AK_UNINIT;
 	struct stat st;
 	int r;
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_dir.h"
 #include "executor/shared/ak_path.h"
 #include "executor/workspace/protected.h"
@@ -233,7 +234,7 @@ static void add_protected(struct plan_ctx *c, const char *path, uint32_t flags)
 /* ".git": as a folder it stays writable, but cannot be renamed away from under its read-only hooks */
 static void protect_git(struct plan_ctx *c, const char *path, bool folder)
 {
-	char hooks[PATH_MAX];
+	char hooks[PATH_MAX] AK_UNINIT;
 	struct stat st;
 
 	if (!folder) {
@@ -253,7 +254,7 @@ static void protect_git(struct plan_ctx *c, const char *path, bool folder)
 static int protect_entry(struct plan_ctx *c, const char *name, size_t *count)
 {
 	enum protected_class class = protected_match(name);
-	char path[PATH_MAX];
+	char path[PATH_MAX] AK_UNINIT;
 	struct stat st;
 
 	if (class < PROTECTED_BLOCK || protected_allowed(c->o->allow_protected, name))
@@ -313,7 +314,7 @@ int plan_workspace(struct plan_ctx *c)
 /* Hide host path @host where a mount shows it; false: it is shown but does not exist */
 static bool hide_shown(struct plan_ctx *c, const char *host)
 {
-	char inside[PATH_MAX];
+	char inside[PATH_MAX] AK_UNINIT;
 	struct stat st;
 
 	if (!view_of_host(c, host, inside))
@@ -326,7 +327,7 @@ static bool hide_shown(struct plan_ctx *c, const char *host)
 
 static bool shown_writable(const struct plan_ctx *c, const char *host)
 {
-	char inside[PATH_MAX];
+	char inside[PATH_MAX] AK_UNINIT;
 	const struct plan_mount *m;
 
 	if (!view_of_host(c, host, inside))
@@ -335,42 +336,14 @@ static bool shown_writable(const struct plan_ctx *c, const char *host)
 	return m && !(m->flags & PMF_RO);
 }
 
-/*
- * Pin the folders above @host that the sandbox could rename, to make new ones under the old name: a mount point cannot be
- * renamed or removed (EBUSY). For a secret that is not needed, as its cover goes with it; for a place ak reads from it is.
- */
-static void pin_ancestors(struct plan_ctx *c, const char *host)
-{
-	char inside[PATH_MAX];
-	const struct plan_mount *m;
-	size_t top;
-
-	if (!view_of_host(c, host, inside))
-		return;
-	m = view_mount(c, inside);
-	if (!m || (m->flags & PMF_RO))
-		return;
-	top = strlen(m->dst);
-	for (char *p = inside + top + 1; (p = strchr(p, '/')); p++) {
-		*p = '\0';
-		mount_add(&c->pins, &(struct plan_mount){ .kind = PM_BIND, .flags = PMF_PROTECT | PMF_TARGET_EXISTS,
-							   .src = inside, .dst = inside });
-		*p = '/';
-	}
-}
-
 int plan_secrets(struct plan_ctx *c)
 {
 	const char *const own[] = {c->h->state_dir, c->h->config_dir, c->h->runtime_dir};
-	char path[PATH_MAX];
+	char path[PATH_MAX] AK_UNINIT;
 
 	if (AK_WEAK(c->weak, AK_WEAK_ROOTVIEW))
 		return 0;
 	for (size_t i = 0; i < 3; i++) {
-		struct stat st;
-
-		if (lstat(own[i], &st) == 0)
-			pin_ancestors(c, own[i]);
 		if (!hide_shown(c, own[i]) && shown_writable(c, own[i]))
 			plan_warn(c->p,
 				  "\"%s\" does not exist yet and can be made from inside: ak would read it "

@@ -22,6 +22,14 @@ static int drop_bounding(struct ak_err *err)
 	return 0;
 }
 
+/* cap_reset_ambient() asks for each capability first: 41 calls more */
+static int clear_ambient(struct ak_err *err)
+{
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
+		return ak_err_sys(err, errno, "clear the ambient set");
+	return 0;
+}
+
 static int set_process_caps(const cap_value_t *keep, int n, struct ak_err *err)
 {
 	cap_t caps = cap_init();
@@ -58,8 +66,8 @@ int caps_drop_all(struct ak_err *err)
 	if (prctl(PR_SET_SECUREBITS, LOCKED_SECUREBITS) < 0)
 		return ak_err_sys(err, errno, "lock the securebits");
 	r = drop_bounding(err);
-	if (r == 0 && cap_reset_ambient() < 0)
-		r = ak_err_sys(err, errno, "clear the ambient set");
+	if (r == 0)
+		r = clear_ambient(err);
 	if (r == 0)
 		r = set_process_caps(NULL, 0, err);
 	return r < 0 ? r : check_empty(err);
@@ -69,7 +77,7 @@ int caps_keep(const cap_value_t *keep, int n, struct ak_err *err)
 {
 	int r = drop_bounding(err);
 
-	if (r == 0 && cap_reset_ambient() < 0)
-		r = ak_err_sys(err, errno, "clear the ambient set");
+	if (r == 0)
+		r = clear_ambient(err);
 	return r < 0 ? r : set_process_caps(keep, n, err);
 }

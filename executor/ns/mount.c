@@ -303,7 +303,7 @@ static int do_bind(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err 
 	if (fd < 0) {
 		own = bind_source(c, m);
 		if (own < 0 && (m->flags & PMF_OPTIONAL))
-			return 0;
+			return 0;	/* missing, or a link on the way: nothing to show */
 		if (own < 0)
 			return ak_err_sys(err, -own, "%s%sopen %s", m->opt ? m->opt : "", m->opt ? ": " : "", m->src);
 		fd = own;

@@ -27,7 +27,7 @@
 #include "executor/ns/mount.h"
 #include "executor/ns/netns.h"
 #include "executor/plan.h"
-#include "executor/shared/ak_dir.h"
+#include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_init_proto.h"

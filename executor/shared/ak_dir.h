@@ -8,16 +8,6 @@
 
 #define AK_DIR_BYTES 4096
 
-/* do not fill a buffer before its first use; see -ftrivial-auto-var-init in the Makefile */
-#if defined(__has_attribute)
-#if __has_attribute(uninitialized)
-#define AK_UNINIT __attribute__((uninitialized))
-#endif
-#endif
-#ifndef AK_UNINIT
-#define AK_UNINIT
-#endif
-
 struct ak_dir {
 	int fd;			/* owned; -1: not open */
 	size_t pos, len;

@@ -247,9 +247,9 @@ START_TEST(a_workspace_that_holds_the_home_has_its_secrets_hidden)
 	need(at("home/.bash_history"), PM_HIDE);
 	ck_assert_ptr_null(mount_at(at("home/.kube")));
 	/* the folders above ak's own are pinned: renaming one would let a new one be made in its place */
-	ck_assert_uint_eq(need(at("home"), PM_BIND)->flags, PMF_PROTECT | PMF_TARGET_EXISTS);
-	ck_assert_uint_eq(need(at("home/.config"), PM_BIND)->flags, PMF_PROTECT | PMF_TARGET_EXISTS);
-	ck_assert_uint_eq(need(at("home/.local/state"), PM_BIND)->flags, PMF_PROTECT | PMF_TARGET_EXISTS);
+	ck_assert_uint_eq(need(at("home"), PM_BIND)->flags, PMF_PROTECT | PMF_TARGET_EXISTS | PMF_OPTIONAL);
+	ck_assert_uint_eq(need(at("home/.config"), PM_BIND)->flags, PMF_PROTECT | PMF_TARGET_EXISTS | PMF_OPTIONAL);
+	ck_assert_uint_eq(need(at("home/.local/state"), PM_BIND)->flags, PMF_PROTECT | PMF_TARGET_EXISTS | PMF_OPTIONAL);
 	ck_assert(!warned(".config/ak"));
 }
 END_TEST
