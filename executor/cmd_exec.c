@@ -223,8 +223,9 @@ static void tell_human(const struct exec_run *r, const struct report *rep)
 	if (b.len && !b.failed && (!r->opts.quiet || rep->error))
 		say("ak: ", b.data, b.len);
 	ak_buf_release(&b);
-	for (size_t i = 0; r->have_plan && r->opts.verbose && i < r->plan.nwarnings; i++)
-		say("ak: warning: ", r->plan.warnings[i], strlen(r->plan.warnings[i]));
+	for (size_t i = 0; r->have_plan && !r->opts.quiet && i < r->plan.nwarnings; i++)
+		if (r->opts.verbose || (r->plan.told & (1u << i)))
+			say("ak: warning: ", r->plan.warnings[i], strlen(r->plan.warnings[i]));
 }
 
 /* the two result objects, one line for a human, the exit code */

@@ -14,19 +14,33 @@
 #define RANGE_UID 1000u
 #define RANGE_UID_MAX 65533u /* 65,536 ids a slot; the last two mean "nobody" and "none" */
 
-void plan_warn(struct plan *p, const char *fmt, ...)
+static bool add_warning(struct plan *p, const char *fmt, va_list ap)
 {
 	char *text = NULL;
-	va_list ap;
-	int n;
 
-	if (p->nwarnings >= PLAN_WARNINGS_MAX)
-		return;
+	if (p->nwarnings >= PLAN_WARNINGS_MAX || vasprintf(&text, fmt, ap) < 0)
+		return false;
+	p->warnings[p->nwarnings++] = text;
+	return true;
+}
+
+void plan_warn(struct plan *p, const char *fmt, ...)
+{
+	va_list ap;
+
 	va_start(ap, fmt);
-	n = vasprintf(&text, fmt, ap);
+	(void)add_warning(p, fmt, ap);
 	va_end(ap);
-	if (n >= 0)
-		p->warnings[p->nwarnings++] = text;
+}
+
+void plan_notice(struct plan *p, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (add_warning(p, fmt, ap))
+		p->told |= 1u << (p->nwarnings - 1);
+	va_end(ap);
 }
 
 static int no_memory(struct plan_ctx *c)

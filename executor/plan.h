@@ -108,6 +108,7 @@ struct plan {
 
 	char *warnings[PLAN_WARNINGS_MAX];	/* owned */
 	size_t nwarnings;
+	uint32_t told;			/* bit n: warning n is told on stderr also without --verbose */
 };
 
 /**
@@ -124,6 +125,9 @@ void plan_release(struct plan *p);
 
 /** plan_warn() - add a line to the plan's warnings (dropped silently over PLAN_WARNINGS_MAX) */
 void plan_warn(struct plan *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/** plan_notice() - a warning that the user is told at once: something asked for or promised is not so */
+void plan_notice(struct plan *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /**
  * plan_explain() - the plan as text for `--explain`, one fact a line, grouped (identity, namespaces, mounts, limits,

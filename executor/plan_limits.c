@@ -115,8 +115,9 @@ static int check_cpus(struct plan_ctx *c)
 
 static void warn_memory(struct plan_ctx *c)
 {
-	if (!c->o->memory_bytes.max && !c->o->memory_bytes.given)
-		plan_warn(c->p, "memory limit is enforced by sampling, not by a cgroup");
+	if (!c->o->memory_bytes.max)
+		plan_warn(c->p, "memory limit is enforced by sampling what processes have mapped, not by a cgroup: memory "
+				"files, shared segments and socket buffers that no process maps are not counted");
 }
 
 static int fixed_limits(struct plan_ctx *c)

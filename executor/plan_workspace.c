@@ -246,7 +246,7 @@ static void protect_git(struct plan_ctx *c, const char *path, bool folder)
 	    protected_allowed(c->o->allow_protected, PROTECTED_GIT_HOOKS))
 		return;
 	if (S_ISLNK(st.st_mode))
-		plan_warn(c->p, "\"%s\" is a symbolic link and cannot be protected", hooks);
+		plan_notice(c->p, "\"%s\" is a symbolic link and cannot be protected", hooks);
 	else
 		add_protected(c, hooks, PMF_RO | (S_ISDIR(st.st_mode) ? 0 : PMF_FILE));
 }
@@ -264,7 +264,7 @@ static int protect_entry(struct plan_ctx *c, const char *name, size_t *count)
 	if (lstat(path, &st) < 0)
 		return 0;
 	if (S_ISLNK(st.st_mode)) {
-		plan_warn(c->p, "\"%s\" is a symbolic link and cannot be protected", path);
+		plan_notice(c->p, "\"%s\" is a symbolic link and cannot be protected", path);
 		return 0;
 	}
 	if (++*count > PLAN_PROTECTED_MAX)

@@ -551,7 +551,7 @@ START_TEST(resource_limits_as_asked_for)
 	rlimit_is(RLIMIT_FSIZE, 4097, 4097);
 	rlimit_is(RLIMIT_CPU, 3, 4);
 	rlimit_is(RLIMIT_NPROC, 4, 4);
-	ck_assert_uint_eq(p.nwarnings, 0);
+	ck_assert_uint_eq(p.nwarnings, 1);
 	o.pids.max = true;
 	plan_ok();
 	ck_assert_ptr_null(rlimit_of(RLIMIT_NPROC));
