@@ -118,13 +118,30 @@ static int block_signals(struct exec_run *r, struct ak_err *err)
 	return r->signal_fd < 0 ? ak_err_sys(err, errno, "signalfd") : 0;
 }
 
+/*
+ * An earlier command may have left a link or a FIFO under this name in the workspace: neither is followed, neither blocks.
+ * Emptied only after the look, since opening with O_TRUNC would have done the harm already.
+ */
 static int open_report(struct exec_run *r, struct ak_err *err)
 {
+	AK_AUTO_FD fd = -1;
+	struct stat st;
+
 	if (!r->opts.report)
 		return 0;
-	r->report_fd = open(r->opts.report, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC, 0666);
-	if (r->report_fd < 0)
+	fd = open(r->opts.report, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+	if (fd < 0 && errno == ELOOP) {
+		(void)ak_err_set(err, ELOOP, "--report: %s is a symbolic link", r->opts.report);
+		ak_err_hint(err, "name the file itself");
+		return -ELOOP;
+	}
+	if (fd < 0)
 		return ak_err_sys(err, errno, "--report: open %s", r->opts.report);
+	if (fstat(fd, &st) < 0 || (!S_ISREG(st.st_mode) && !S_ISCHR(st.st_mode)))
+		return ak_err_set(err, EINVAL, "--report: %s is not a regular file", r->opts.report);
+	if (S_ISREG(st.st_mode) && ftruncate(fd, 0) < 0)
+		return ak_err_sys(err, errno, "--report: empty %s", r->opts.report);
+	r->report_fd = ak_fd_take(&fd);
 	return 0;
 }
 
