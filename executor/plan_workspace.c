@@ -246,7 +246,8 @@ static void protect_git(struct plan_ctx *c, const char *path, bool folder)
 	    protected_allowed(c->o->allow_protected, PROTECTED_GIT_HOOKS))
 		return;
 	if (S_ISLNK(st.st_mode))
-		plan_notice(c->p, "\"%s\" is a symbolic link and cannot be protected", hooks);
+		plan_notice(c->p, "\"%s\" is a symbolic link and cannot be protected (--allow-protected %s accepts that)", hooks,
+			    PROTECTED_GIT_HOOKS);
 	else
 		add_protected(c, hooks, PMF_RO | (S_ISDIR(st.st_mode) ? 0 : PMF_FILE));
 }
@@ -264,7 +265,8 @@ static int protect_entry(struct plan_ctx *c, const char *name, size_t *count)
 	if (lstat(path, &st) < 0)
 		return 0;
 	if (S_ISLNK(st.st_mode)) {
-		plan_notice(c->p, "\"%s\" is a symbolic link and cannot be protected", path);
+		plan_notice(c->p, "\"%s\" is a symbolic link and cannot be protected (--allow-protected %s accepts that)", path,
+			    name);
 		return 0;
 	}
 	if (++*count > PLAN_PROTECTED_MAX)

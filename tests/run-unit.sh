@@ -4,6 +4,9 @@
 # usage: tests/run-unit.sh BUILD_FOLDER
 set -u
 
+# seconds for one test; the 4 of the library are too few on a busy machine, or under a sanitizer
+export CK_DEFAULT_TIMEOUT=60
+
 build=${1:?usage: tests/run-unit.sh BUILD_FOLDER}
 here=$(dirname "$0")
 passed=0

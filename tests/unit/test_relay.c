@@ -29,6 +29,10 @@
 #include "executor/shared/ak_init_proto.h"
 #include "executor/stream.h"
 
+/* what does not wait for one of our own times, all longer, ends long before this on a busy machine, too */
+#define NOT_WAITED_MS 10000u
+#define KILL_AFTER_LONG_MS 60000u
+
 struct rig {
 	struct exec_opts o;
 	struct streams st;
@@ -258,7 +262,7 @@ START_TEST(timeout_kills_what_does_not_end)
 	ck_assert_int_eq(g.res.signal, SIGKILL);
 	ck_assert(g.res.timeout_hit);
 	ck_assert_uint_ge(g.took_ms, 350);
-	ck_assert_uint_lt(g.took_ms, 1000);
+	ck_assert_uint_lt(g.took_ms, NOT_WAITED_MS);
 }
 END_TEST
 
@@ -278,7 +282,7 @@ START_TEST(timeout_kills_what_is_stopped)
 	g.o.kill_after_ms = 100;
 	rig_run(&g, init_stopped);
 	ck_assert_int_eq(g.res.status, RUN_TIMED_OUT);
-	ck_assert_uint_lt(g.took_ms, 1000);
+	ck_assert_uint_lt(g.took_ms, NOT_WAITED_MS);
 }
 END_TEST
 
@@ -297,13 +301,14 @@ START_TEST(timeout_stays_a_timeout_when_the_command_obeys)
 	struct rig g;
 
 	rig_init(&g);
+	g.o.kill_after_ms = KILL_AFTER_LONG_MS;
 	g.o.json = true;
 	g.o.timeout_ms = 100;
 	rig_run(&g, init_obeys);
 	ck_assert_int_eq(g.res.status, RUN_TIMED_OUT);
 	ck_assert_int_eq(g.res.exit_code, 124);
 	ck_assert_int_eq(g.res.signal, 0);
-	ck_assert_uint_lt(g.took_ms, 1000);
+	ck_assert_uint_lt(g.took_ms, NOT_WAITED_MS);
 	ck_assert_uint_eq(g.res.out[0].total, 14);
 	run_result_release(&g.res);
 }
@@ -345,11 +350,11 @@ START_TEST(second_signal_kills_at_once)
 	struct rig g;
 
 	rig_init(&g);
-	g.o.kill_after_ms = 60000;
+	g.o.kill_after_ms = KILL_AFTER_LONG_MS;
 	rig_run(&g, init_signals_parent_twice);
 	ck_assert_int_eq(g.res.exit_code, 143);
 	ck_assert_int_eq(g.res.signal, SIGTERM);
-	ck_assert_uint_lt(g.took_ms, 1000);
+	ck_assert_uint_lt(g.took_ms, NOT_WAITED_MS);
 }
 END_TEST
 
@@ -422,12 +427,13 @@ START_TEST(failed_set_up_is_125_and_is_ended)
 	struct rig g;
 
 	rig_init(&g);
+	g.o.kill_after_ms = KILL_AFTER_LONG_MS;
 	g.arg = &stage;
 	rig_run(&g, init_set_up_fails);
 	ck_assert_int_eq(g.res.status, RUN_FAILED);
 	ck_assert_int_eq(g.res.exit_code, 125);
 	ck_assert_str_eq(g.res.fail_text, "mount /proc: no");
-	ck_assert_uint_lt(g.took_ms, 2000);
+	ck_assert_uint_lt(g.took_ms, NOT_WAITED_MS);
 }
 END_TEST
 
@@ -516,13 +522,14 @@ START_TEST(broken_protocol_ends_the_tree_and_leaks_nothing)
 	size_t before;
 
 	rig_init(&g);
+	g.o.kill_after_ms = KILL_AFTER_LONG_MS;
 	g.o.tty = _i >= 5;
 	before = open_fds();
 	rig_run(&g, hostile[_i]);
 	ck_assert_int_eq(g.res.status, RUN_FAILED);
 	ck_assert_int_eq(g.res.exit_code, 125);
 	ck_assert_ptr_nonnull(strstr(g.res.fail_text, "the sandbox sent "));
-	ck_assert_uint_lt(g.took_ms, 900);
+	ck_assert_uint_lt(g.took_ms, NOT_WAITED_MS);
 	ck_assert_uint_eq(open_fds(), before);
 }
 END_TEST
@@ -541,10 +548,10 @@ START_TEST(flood_of_messages_after_the_timeout_ends_the_tree)
 
 	rig_init(&g);
 	g.o.timeout_ms = 50;
-	g.o.kill_after_ms = 20000;
+	g.o.kill_after_ms = KILL_AFTER_LONG_MS;
 	rig_run(&g, hostile_flood);
 	ck_assert_int_eq(g.res.status, RUN_TIMED_OUT);
-	ck_assert_uint_lt(g.took_ms, 2000);
+	ck_assert_uint_lt(g.took_ms, NOT_WAITED_MS);
 }
 END_TEST
 
@@ -676,7 +683,7 @@ START_TEST(command_that_ignores_a_missing_reader_is_ended)
 	ck_assert_int_eq(g.res.status, RUN_OUTPUT_CLOSED);
 	ck_assert_int_eq(g.res.exit_code, 141);
 	ck_assert_uint_ge(g.took_ms, 100);
-	ck_assert_uint_lt(g.took_ms, 1000);
+	ck_assert_uint_lt(g.took_ms, NOT_WAITED_MS);
 	run_result_release(&g.res);
 }
 END_TEST
@@ -765,7 +772,7 @@ START_TEST(stuck_reader_stalls_neither_time_nor_the_other_stream)
 	ck_assert_int_eq(st.st_size, TEN_MB);
 	ck_assert_uint_gt(g.res.out[0].dropped, 0);
 	ck_assert_uint_ge(g.took_ms, 1100);
-	ck_assert_uint_lt(g.took_ms, 4000);
+	ck_assert_uint_lt(g.took_ms, NOT_WAITED_MS);
 	ck_assert_int_eq(fcntl(1, F_GETFL) & O_NONBLOCK, 0);
 	close(p[0]);
 }
@@ -816,7 +823,7 @@ static void init_leaves_a_writer(struct rig *g)
 {
 	/* plays a descriptor that was sent out of the sandbox: it is still open when the tree is dead */
 	if (fork() == 0) {
-		for (int i = 0; i < 20; i++) {
+		for (int i = 0; i < 300; i++) {	/* until the relay has gone and the pipe breaks */
 			usleep(100000);
 			(void)!write(1, "late", 4);
 		}
@@ -834,7 +841,7 @@ START_TEST(writer_outside_the_tree_is_not_waited_for)
 	g.o.json = true;
 	rig_run(&g, init_leaves_a_writer);
 	ck_assert_uint_eq(g.res.out[0].total, 1000);
-	ck_assert_uint_lt(g.took_ms, 1000);
+	ck_assert_uint_lt(g.took_ms, NOT_WAITED_MS);
 	run_result_release(&g.res);
 }
 END_TEST
@@ -1018,7 +1025,7 @@ START_TEST(input_of_a_pty_ends_as_an_end_of_file)
 
 	rig_init(&g);
 	g.o.tty = true;
-	g.o.timeout_ms = 3000;
+	g.o.timeout_ms = 20000;
 	g.o.kill_after_ms = 10;
 	ck_assert_int_eq(pipe(p), 0);
 	ck_assert_int_eq(write(p[1], inputs[_i], want), (ssize_t)want);
@@ -1030,13 +1037,18 @@ START_TEST(input_of_a_pty_ends_as_an_end_of_file)
 }
 END_TEST
 
-/* What has come to the terminal, until nothing more comes */
+/*
+ * What has come to the terminal. 0 and 1 are its last slaves and are closed, so that what comes has an end: EIO, at once
+ * or as soon as the kernel's worker has passed the last bytes on
+ */
 static void read_terminal(int master, char *buf, size_t cap)
 {
 	struct pollfd p = { .fd = master, .events = POLLIN };
 	size_t n = 0;
 
-	while (n < cap - 1 && poll(&p, 1, 200) > 0) {
+	for (int i = 0; i < 2; i++)
+		place(open("/dev/null", O_RDWR), i);
+	while (n < cap - 1 && poll(&p, 1, NOT_WAITED_MS) > 0) {
 		ssize_t k = read(master, buf + n, cap - 1 - n);
 
 		if (k <= 0)
@@ -1052,7 +1064,7 @@ static void init_pty_size(struct rig *g)
 	struct winsize w = { 0 };
 	char c;
 
-	for (int i = 0; i < 100 && w.ws_row != 33; i++) {
+	for (int i = 0; i < 1000 && w.ws_row != 33; i++) {
 		usleep(10000);
 		ioctl(slave, TIOCGWINSZ, &w);
 	}
@@ -1083,7 +1095,7 @@ START_TEST(terminal_gives_its_size_goes_raw_and_comes_back)
 	dup2(slave, 1);
 	place(slave, 0);
 	g.o.tty = true;
-	g.o.timeout_ms = 5000;
+	g.o.timeout_ms = 20000;
 	ck_assert_int_eq(write(master, "q\n", 2), 2);
 	rig_run(&g, init_pty_size);
 	ck_assert_int_eq(g.res.exit_code, 0);
@@ -1139,8 +1151,9 @@ START_TEST(memory_limit_ends_the_tree)
 	struct rig g;
 
 	rig_init(&g);
+	g.o.kill_after_ms = KILL_AFTER_LONG_MS;
 	g.o.memory_bytes = (struct limit_opt){ .given = true, .value = 32u << 20 };
-	g.o.timeout_ms = 5000;
+	g.o.timeout_ms = KILL_AFTER_LONG_MS;
 	ck_assert(relay_memory_watched(&g.o));
 	rig_run(&g, init_takes_memory);
 	ck_assert_int_eq(g.res.status, RUN_OOM_KILLED);
@@ -1148,7 +1161,7 @@ START_TEST(memory_limit_ends_the_tree)
 	ck_assert_int_eq(g.res.signal, SIGKILL);
 	ck_assert(g.res.memory_hit);
 	ck_assert_uint_gt(g.res.mem_peak_bytes, 32u << 20);
-	ck_assert_uint_lt(g.took_ms, 1000);
+	ck_assert_uint_lt(g.took_ms, NOT_WAITED_MS);
 }
 END_TEST
 
@@ -1197,7 +1210,7 @@ static Suite *relay_suite(void)
 	tcase_add_test(ends, flood_of_messages_after_the_timeout_ends_the_tree);
 	suite_add_tcase(s, ends);
 
-	tcase_set_timeout(out, 20);
+	tcase_set_timeout(out, 60);
 	tcase_add_test(out, ten_megabytes_on_both_streams_are_captured);
 	tcase_add_loop_test(out, ten_megabytes_reach_files, 0, 2);
 	tcase_add_loop_test(out, maximum_passes_the_first_bytes_and_counts_the_rest, 0, 2);
@@ -1216,14 +1229,14 @@ static Suite *relay_suite(void)
 	tcase_add_test(in, closed_input_is_not_read_any_more);
 	suite_add_tcase(s, in);
 
-	tcase_set_timeout(pty, 20);
+	tcase_set_timeout(pty, 60);
 	tcase_add_test(pty, last_bytes_of_a_pty_arrive);
 	tcase_add_loop_test(pty, input_of_a_pty_ends_as_an_end_of_file, 0, 3);
 	tcase_add_test(pty, terminal_gives_its_size_goes_raw_and_comes_back);
 	tcase_add_loop_test(pty, terminal_gets_filtered_output_unless_raw, 0, 2);
 	suite_add_tcase(s, pty);
 
-	tcase_set_timeout(limits, 20);
+	tcase_set_timeout(limits, 60);
 	tcase_add_test(limits, memory_limit_ends_the_tree);
 	tcase_add_test(limits, cpu_time_limit_ends_the_tree);
 	suite_add_tcase(s, limits);

@@ -448,7 +448,7 @@ int main(void)
 	TCase *t = tcase_create("report");
 
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_set_timeout(t, 30);
+	tcase_set_timeout(t, 60);
 	tcase_add_test(t, plain_run_is_the_documented_object);
 	tcase_add_test(t, without_plan_and_run_the_object_is_complete);
 	tcase_add_test(t, a_plan_that_failed_claims_nothing);

@@ -3,12 +3,14 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "executor/opts.h"
@@ -375,12 +377,19 @@ START_TEST(same_target_is_merged)
 }
 END_TEST
 
+static bool kcmp_works(void)
+{
+	return syscall(SYS_kcmp, getpid(), getpid(), KCMP_FILE, 0, 0) == 0;
+}
+
 START_TEST(different_targets_are_not_merged)
 {
 	if (_i == 0) {
 		place(temp_file(O_WRONLY), 1);
 		place(temp_file(O_WRONLY), 2);
 	} else if (_i == 1) {
+		if (!kcmp_works())
+			return;	/* then what has the same file and flags is taken for one opening */
 		place(temp_file(O_WRONLY), 1);
 		place(open("/proc/self/fd/1", O_WRONLY), 2);	/* the same file, with an offset of its own */
 	} else {
@@ -446,6 +455,8 @@ int main(void)
 	SRunner *sr;
 	int failed;
 
+	if (!kcmp_works())
+		(void)fprintf(stderr, "not tested here: two openings of one file (kcmp is refused)\n");
 	tcase_add_checked_fixture(t, setup, NULL);
 	tcase_add_test(t, one_way_pipes_are_passed);
 	tcase_add_test(t, dev_null_is_passed);

@@ -232,7 +232,7 @@ int main(void)
 	SRunner *sr;
 	int failed;
 
-	tcase_set_timeout(t, 30);
+	tcase_set_timeout(t, 60);
 	tcase_add_test(t, each_sequence_is_passed_or_dropped_as_the_table_says);
 	tcase_add_loop_test(t, output_is_the_same_however_the_input_is_cut, 0, 2);
 	tcase_add_loop_test(t, no_truncation_breaks_the_law, 0, 2);

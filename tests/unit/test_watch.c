@@ -174,7 +174,7 @@ START_TEST(cpu_time_of_all_processes_counts)
 		usleep(next * 1000);
 	}
 	ck_assert_uint_ge(w.cpu_ms, 300);
-	ck_assert_uint_lt(w.cpu_ms, 1500);
+	ck_assert_uint_lt(w.cpu_ms, 10000);
 	end_tree(pid);
 }
 END_TEST
@@ -301,7 +301,7 @@ int main(void)
 	SRunner *sr;
 	int failed;
 
-	tcase_set_timeout(t, 30);
+	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, tree_is_found_with_and_without_children_files, 0, 2);
 	tcase_add_test(t, memory_of_all_processes_counts);
 	tcase_add_test(t, shared_pages_count_once);
