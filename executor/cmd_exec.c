@@ -21,6 +21,7 @@
 #include "executor/hostinfo.h"
 #include "executor/ns/kabi.h"
 #include "executor/ns/landlock.h"
+#include "executor/ns/sysmount.h"
 #include "executor/opts.h"
 #include "executor/plan.h"
 #include "executor/privs.h"
@@ -124,15 +125,17 @@ static int block_signals(struct exec_run *r, struct ak_err *err)
  */
 static int open_report(struct exec_run *r, struct ak_err *err)
 {
+	struct ak_open_how how = { .flags = O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, .mode = 0666,
+				   .resolve = AK_RESOLVE_NO_SYMLINKS };
 	AK_AUTO_FD fd = -1;
 	struct stat st;
 
 	if (!r->opts.report)
 		return 0;
-	fd = open(r->opts.report, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+	fd = (int)syscall(SYS_openat2, AT_FDCWD, r->opts.report, &how, sizeof(how));
 	if (fd < 0 && errno == ELOOP) {
-		(void)ak_err_set(err, ELOOP, "--report: %s is a symbolic link", r->opts.report);
-		ak_err_hint(err, "name the file itself");
+		(void)ak_err_set(err, ELOOP, "--report: %s leads through a symbolic link", r->opts.report);
+		ak_err_hint(err, "name the file itself by its real path: a sandbox may have left the link");
 		return -ELOOP;
 	}
 	if (fd < 0)
@@ -221,15 +224,21 @@ static const char *result_error(const struct run_result *res, struct ak_err *err
 	return stages[res->fail_stage < 5 ? res->fail_stage : 0];
 }
 
-static void write_report(int fd, struct report *rep, bool with_output)
+/* in blocks: escaped output is up to six times what was captured. Return: false when it could not be written. */
+static bool write_report(int fd, struct report *rep, bool with_output)
 {
-	struct ak_buf b = { 0 };
+	static const char lost[] = "the result object could not be written";
+	struct ak_buf b = { .sink = fd, .max = SIZE_MAX / 2 };
+	bool ok;
 
 	rep->with_output = with_output;
 	report_json(rep, &b);
-	if (b.failed || ak_write_all(fd, b.data, b.len) < 0)
-		say("ak: ", "the result object could not be written", strlen("the result object could not be written"));
+	ak_buf_flush(&b);
+	ok = !b.failed;
 	ak_buf_release(&b);
+	if (!ok)
+		say("ak: ", lost, sizeof(lost) - 1);
+	return ok;
 }
 
 static void tell_human(const struct exec_run *r, const struct report *rep)
@@ -262,10 +271,10 @@ static int finish(struct exec_run *r, struct ak_err *err, bool failed)
 	rep.total_ns = ak_now_ns() - r->start_ns;
 	rep.setup_ns = started > r->start_ns ? started - r->start_ns : 0;
 	tell_human(r, &rep);
-	if (r->report_fd >= 0)
-		write_report(r->report_fd, &rep, false);
-	if (r->opts.json)
-		write_report(STDOUT_FILENO, &rep, true);
+	if (r->report_fd >= 0 && !write_report(r->report_fd, &rep, false))
+		failed = true;	/* whoever reads the object does not learn how it ended */
+	if (r->opts.json && !write_report(STDOUT_FILENO, &rep, true))
+		failed = true;
 	return failed ? EXIT_FAILED : r->result.exit_code;
 }
 

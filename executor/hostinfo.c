@@ -131,6 +131,26 @@ static char *find_home(const struct hostinfo *h, const struct passwd_row *row)
 	return resolve_existing(text, NULL);
 }
 
+/* takes nothing; NULL for a row without a home */
+static char *passwd_home(const struct passwd_row *row)
+{
+	const char *home = absolute_or_null(row->home);
+
+	return home ? resolve_existing(ak_path_normalize(NULL, home), NULL) : NULL;
+}
+
+char *hostinfo_home_of(uid_t uid)
+{
+	struct passwd_row row = {0};
+	char *home;
+
+	passwd_find(uid, &row);
+	home = passwd_home(&row);
+	free(row.name);
+	free(row.home);
+	return home;
+}
+
 /* XDG base directories count only when absolute (XDG Base Directory Specification, "Basics") */
 static char *own_dir(const struct hostinfo *h, const char *variable, const char *base, const char *below)
 {
@@ -203,14 +223,13 @@ static bool all_known(const struct hostinfo *h)
  */
 static bool is_host_root(uid_t uid)
 {
-	char *text = NULL;
+	char *text = NULL, *end;
 	size_t len;
-	unsigned inside, outside;
 	bool root = uid == 0;
 
 	if (root && ak_read_file("/proc/self/uid_map", UID_MAP_MAX, &text, &len) == 0 &&
-	    sscanf(text, "%u %u", &inside, &outside) == 2 && inside == 0)
-		root = outside == 0;
+	    strtoul(text, &end, 10) == 0)
+		root = strtoul(end, NULL, 10) == 0;
 	free(text);
 	return root;
 }
@@ -226,6 +245,7 @@ int hostinfo_get(char *const *env, struct hostinfo *ret, struct ak_err *err)
 	h.ngroups = count_groups(h.gid);
 	h.home = find_home(&h, &row);
 	h.user = row.name ? row.name : strdup("user");
+	h.passwd_home = passwd_home(&row);
 	free(row.home);
 	h.cwd = find_cwd();
 	h.path = path ? strdup(path) : NULL;
@@ -247,6 +267,7 @@ void hostinfo_release(struct hostinfo *h)
 {
 	free(h->user);
 	free(h->home);
+	free(h->passwd_home);
 	free(h->cwd);
 	free(h->path);
 	free(h->state_dir);

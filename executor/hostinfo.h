@@ -16,6 +16,7 @@ struct hostinfo {
 	size_t ngroups;		/* supplementary groups other than gid */
 	char *user;		/* login name from /etc/passwd; "user" when there is none */
 	char *home;		/* absolute, normalised, resolved (realpath) where it exists: HOME, else passwd, else "/nonexistent" */
+	char *passwd_home;	/* the caller's home by /etc/passwd, resolved; NULL when there is none; HOME may say otherwise */
 	char *cwd;		/* resolved; NULL when the current directory was deleted or cannot be named */
 	char *path;		/* the caller's PATH; NULL when unset */
 	char *state_dir;	/* ak's own folders, absolute, whether or not they exist */
@@ -39,6 +40,9 @@ void hostinfo_release(struct hostinfo *h);
  * made from inside and be read by a later run. Best effort: plan_build() warns about what is still missing.
  */
 void hostinfo_make_own(const struct hostinfo *h, const char *workspace);
+
+/** hostinfo_home_of() - the home of @uid by /etc/passwd, resolved. Return: malloc'ed; NULL when there is none. */
+char *hostinfo_home_of(uid_t uid);
 
 /** hostinfo_env() - value of a variable of the caller, or NULL */
 const char *hostinfo_env(const struct hostinfo *h, const char *name);

@@ -14,7 +14,7 @@
 #define RANGE_UID 1000u
 #define RANGE_UID_MAX 65533u /* 65,536 ids a slot; the last two mean "nobody" and "none" */
 
-static bool add_warning(struct plan *p, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static bool add_warning(struct plan *p, const char *fmt, va_list ap)
 {
 	char *text = NULL;
 
@@ -200,6 +200,7 @@ int plan_build(const struct exec_opts *o, const struct hostinfo *h, struct plan 
 	mount_list_release(&c.sys);
 	mount_list_release(&c.cand);
 	mount_list_release(&c.placed);
+	plan_homes_release(&c);
 	mount_list_release(&c.pins);
 	mount_list_release(&c.hides);
 	free(c.path_env);

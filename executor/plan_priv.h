@@ -45,6 +45,10 @@ struct plan_ctx {
 	bool home_covered;     /* the workspace is the home or holds it: no private one */
 	uint64_t memory_bytes; /* UINT64_MAX when lifted */
 	char *path_env;	       /* PATH inside */
+	char *homes[3];	       /* HOME, the caller's by passwd, the workspace owner's by passwd; owned */
+	size_t nhomes;
+	char *own[7];	       /* folders of ak's own: this run's, and where another run with such a home has them; owned */
+	size_t nown;
 	struct mount_list sys, cand, placed, pins, hides;
 };
 
@@ -123,6 +127,10 @@ int plan_place(struct plan_ctx *c);
 int plan_secrets(struct plan_ctx *c);
 /** plan_pins() - keep the folders above covers and read-only binds where they are */
 int plan_pins(struct plan_ctx *c);
+
+/** plan_homes() - find homes and own; plan_homes_release() - free them */
+int plan_homes(struct plan_ctx *c, uid_t owner);
+void plan_homes_release(struct plan_ctx *c);
 
 /** plan_hides() - resolve and place the hides */
 int plan_hides(struct plan_ctx *c);

@@ -20,10 +20,37 @@ static const struct {
 	const char *path;
 	bool below; /* nor anything below it */
 } system_table[] = {
-	{"/", false},	 {"/usr", false},   {"/etc", false},   {"/bin", false},	   {"/sbin", false},
-	{"/lib", false}, {"/lib32", false}, {"/lib64", false}, {"/libx32", false}, {"/libo32", false},
-	{"/var", false}, {"/opt", false},   {"/nix", false},   {"/boot", false},   {"/proc", true},
-	{"/sys", true},	 {"/dev", true},    {"/run", true},
+	{"/", false},
+	{"/usr", false},
+	{"/usr/bin", true},
+	{"/usr/sbin", true},
+	{"/usr/lib", true},
+	{"/usr/lib32", true},
+	{"/usr/lib64", true},
+	{"/usr/libexec", true},
+	{"/usr/include", true},
+	{"/usr/share", true},
+	{"/usr/local", false}, /* /usr/local/src and /usr/src are folders of work */
+	{"/usr/local/bin", true},
+	{"/usr/local/sbin", true},
+	{"/usr/local/lib", true},
+	{"/usr/local/share", true},
+	{"/etc", true},
+	{"/bin", true},
+	{"/sbin", true},
+	{"/lib", true},
+	{"/lib32", true},
+	{"/lib64", true},
+	{"/libx32", true},
+	{"/libo32", true},
+	{"/var", false},
+	{"/opt", false},
+	{"/nix", false},
+	{"/boot", true},
+	{"/proc", true},
+	{"/sys", true},
+	{"/dev", true},
+	{"/run", true},
 };
 
 /* Below a home: keys, tokens, browser profiles and histories */
@@ -141,22 +168,22 @@ static int check_system(struct plan_ctx *c)
 
 static int check_own(struct plan_ctx *c)
 {
-	const char *const own[] = {c->h->state_dir, c->h->config_dir, c->h->runtime_dir};
 	const char *ws = c->p->workspace;
 	bool given = c->o->workspace_given;
 
-	for (size_t i = 0; i < 3; i++) {
-		if (ak_path_below(ws, own[i]))
+	for (size_t i = 0; i < c->nown; i++) {
+		if (ak_path_below(ws, c->own[i]))
 			return refuse(c, "lies in a folder of ak's own",
 				      "ak's state and configuration are never shown inside");
 	}
-	if (!given && ak_path_below(c->h->home, ws))
-		return refuse(c,
-			      strcmp(ws, c->h->home) == 0 ? "is the home folder" : "contains the home folder",
-			      "go to a project folder; or name it with -C to use it all the same (known "
-			      "secrets are hidden)");
-	for (size_t i = 0; !given && i < 3; i++) {
-		if (ak_path_below(own[i], ws))
+	for (size_t i = 0; !given && i < c->nhomes; i++) {
+		if (ak_path_below(c->homes[i], ws))
+			return refuse(c, strcmp(ws, c->homes[i]) == 0 ? "is a home folder" : "contains a home folder",
+				      "go to a project folder; or name it with -C to use it all the same (known "
+				      "secrets are hidden)");
+	}
+	for (size_t i = 0; !given && i < c->nown; i++) {
+		if (ak_path_below(c->own[i], ws))
 			return refuse(c, "contains ak's own state or configuration",
 				      "go to a project folder; or name it with -C to use it all the same "
 				      "(ak's folders are hidden)");
@@ -201,6 +228,8 @@ int plan_workspace_find(struct plan_ctx *c)
 	if (access(c->p->workspace, R_OK | X_OK) < 0)
 		return ak_err_sys(c->err, errno, "workspace \"%s\"", dir);
 	r = check_system(c);
+	if (r == 0)
+		r = plan_homes(c, st.st_uid);
 	if (r == 0)
 		r = check_own(c);
 	if (r == 0)
@@ -338,25 +367,30 @@ static bool shown_writable(const struct plan_ctx *c, const char *host)
 	return m && !(m->flags & PMF_RO);
 }
 
-int plan_secrets(struct plan_ctx *c)
+static void hide_home_secrets(struct plan_ctx *c, const char *home)
 {
-	const char *const own[] = {c->h->state_dir, c->h->config_dir, c->h->runtime_dir};
 	char path[PATH_MAX] AK_UNINIT;
 
-	if (AK_WEAK(c->weak, AK_WEAK_ROOTVIEW))
-		return 0;
-	for (size_t i = 0; i < 3; i++) {
-		if (!hide_shown(c, own[i]) && shown_writable(c, own[i]))
-			plan_warn(c->p,
-				  "\"%s\" does not exist yet and can be made from inside: ak would read it "
-				  "later",
-				  own[i]);
-	}
-	if (!view_of_host(c, c->h->home, path))
-		return 0;
+	if (!view_of_host(c, home, path))
+		return;
 	for (size_t i = 0; i < sizeof(secret_table) / sizeof(secret_table[0]); i++) {
-		if (snprintf(path, sizeof(path), "%s/%s", c->h->home, secret_table[i]) < PATH_MAX)
+		if (snprintf(path, sizeof(path), "%s/%s", home, secret_table[i]) < PATH_MAX)
 			(void)hide_shown(c, path);
 	}
+}
+
+int plan_secrets(struct plan_ctx *c)
+{
+	if (AK_WEAK(c->weak, AK_WEAK_ROOTVIEW))
+		return 0;
+	for (size_t i = 0; i < c->nown; i++) {
+		if (!hide_shown(c, c->own[i]) && shown_writable(c, c->own[i]))
+			plan_notice(c->p,
+				    "\"%s\" does not exist yet and can be made from inside: ak would read it "
+				    "later",
+				    c->own[i]);
+	}
+	for (size_t i = 0; i < c->nhomes; i++)
+		hide_home_secrets(c, c->homes[i]);
 	return 0;
 }

@@ -91,7 +91,7 @@ static void add_end(struct ak_buf *out, const struct exec_opts *o, const struct 
 	}
 }
 
-static void add_dropped(struct ak_buf *out, size_t start, const struct run_result *run)
+static void add_dropped(struct ak_buf *out, size_t start, const struct exec_opts *opts, const struct run_result *run)
 {
 	static const char *const names[] = {"stdout", "stderr"};
 
@@ -99,8 +99,9 @@ static void add_dropped(struct ak_buf *out, size_t start, const struct run_resul
 		if (run->out[i].dropped == 0)
 			continue;
 		next_part(out, start);
-		ak_buf_printf(out, "%" PRIu64 " of %" PRIu64 " bytes of %s were dropped (--max-output)",
-			      run->out[i].dropped, run->out[i].total, names[i]);
+		ak_buf_printf(out, "%" PRIu64 " of %" PRIu64 " bytes of %s were dropped%s", run->out[i].dropped,
+			      run->out[i].total, names[i],
+			      opts && opts->max_output_bytes != UINT64_MAX ? " (--max-output)" : "");
 	}
 }
 
@@ -119,5 +120,5 @@ void report_exit_text(const struct report *r, struct ak_buf *out)
 		next_part(out, start);
 		add_end(out, r->opts, r->run);
 	}
-	add_dropped(out, start, r->run);
+	add_dropped(out, start, r->opts, r->run);
 }

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Integration suites of `ak exec`: each runs as an ordinary user made for the purpose and as root. Builds nothing: wants
-# `make all weak escape` first. Not root: runs as the current user only, and says so.
-# Usage: tests/run-integration.sh [-b BUILD] [-w WEAKBUILD] [-k] [-o RESULTS] [-u|-r] [SUITE...]
-#	-k keeps the work folder, -o keeps the result files there, -u and -r run one identity only
+# Integration suites of `ak exec`: each runs as an ordinary user made for the purpose and as root, the two at the same time.
+# Builds nothing: wants `make all weak escape` first. Not root: runs as the current user only, and says so.
+# Usage: tests/run-integration.sh [-b BUILD] [-w WEAKBUILD] [-k] [-s] [-o RESULTS] [-u|-r] [SUITE...]
+#	-k keeps the work folder, -o keeps the result files there, -u and -r run one identity only, -s one after the other
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=build/release
@@ -11,7 +11,8 @@ weak=build/weak
 keep=
 results=
 only=
-while getopts b:w:o:kur opt; do
+serial=
+while getopts b:w:o:kurs opt; do
 	case $opt in
 	b) build=$OPTARG ;;
 	w) weak=$OPTARG ;;
@@ -19,11 +20,12 @@ while getopts b:w:o:kur opt; do
 	k) keep=1 ;;
 	u) only=user ;;
 	r) only=root ;;
+	s) serial=1 ;;
 	*) exit 2 ;;
 	esac
 done
 shift $((OPTIND - 1))
-all="cli exit streams time env fs rootfs workspace tty json escape controls root tools"
+all="cli exit streams time env fs rootfs workspace tty json escape controls root tools doctor"
 suites=${*:-$all}
 
 [ -x "$build/ak" ] || {
@@ -58,7 +60,14 @@ end_leftovers() {
 	done
 }
 
+passes=
+end_passes() {
+	local p
+	for p in $passes; do kill "$p" 2>/dev/null && wait "$p" 2>/dev/null; done
+}
+
 cleanup() {
+	end_passes
 	end_leftovers
 	[ -n "$user" ] && end_user
 	if [ -n "$keep" ]; then
@@ -79,34 +88,46 @@ cp -r "$build/escape" "$work/bin/escape"
 cp -r tests/integration/. "$work/tests/"
 chmod -R a+rX "$work/bin" "$work/tests"
 
-# private CMD... - with /tmp and /var/tmp of our own, so that what others do there is not taken for a leak; $work stays visible.
-# A mount namespace of our own: the host's mounts are not touched.
+# private CMD... - with /tmp, /var/tmp and System V objects of our own, so that what others do is not taken for a leak; $work
+# stays visible. Namespaces of our own: the host's mounts are not touched. Does not return.
 private() {
 	# shellcheck disable=SC2016
-	unshare -m --propagation private bash -c 'exec 9<"$0" && mount -t tmpfs -o mode=1777 none /tmp && mkdir "$0" &&
+	exec unshare -m -i --propagation private bash -c 'exec 9<"$0" && mount -t tmpfs -o mode=1777 none /tmp && mkdir "$0" &&
 		mount -c --bind /proc/self/fd/9 "$0" && mount -t tmpfs -o mode=1777 none /var/tmp || exit 1
 		exec 9<&-
 		exec "$@"' "$work" "$@"
 }
 
-# run_as WHO PREFIX... - all suites, one process each, with a clean environment
+# run_as WHO PREFIX... - all suites, one process each, with a clean environment. Runs in a subshell of its own
 run_as() {
-	local who=$1 home=$work/$1/home s py
+	local who=$1 home=$work/$1/home s py pid='' begun
 	shift
+	# timeout passes the signal to its whole suite
+	trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null; exit 143' TERM
 	for s in $suites; do
 		[ -f "$work/tests/$s.sh" ] || {
 			echo "FAIL $who $s no such suite" | tee -a "$work/broken"
 			continue
 		}
+		begun=$(date +%s)
 		py=$(command -v /usr/bin/python3 || command -v python3) || py=
 		mkdir -p "$work/$who/$s"
 		[ -n "$user" ] && [ "$who" = user ] && chown -R "$user:" "$work/user"
 		"$@" env -i HOME="$home" USER="${user:-$(id -un)}" PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin LANG=C.UTF-8 TERM=dumb \
 			AK="$work/bin/ak" AKW="$work/bin/ak-weak" ESC="$work/bin/escape" DIR="$work/$who/$s" WHO="$who" PY="$py" \
 			RES="$work/$who/results" SUITE="$s" TESTS="$work/tests" IT="$work" SRC="$PWD" REALHOME="$HOME" \
-			timeout -k 5 600 bash "$work/tests/$s.sh" </dev/null
-		[ $? -eq 0 ] || echo "FAIL $who $s the suite itself ended with an error" | tee -a "$work/broken"
+			timeout -k 5 900 bash "$work/tests/$s.sh" </dev/null &
+		pid=$!
+		wait "$pid" || echo "FAIL $who $s the suite itself ended with an error" | tee -a "$work/broken"
+		echo "$who $s: $(($(date +%s) - begun)) s"
 	done
+}
+
+# pass WHO PREFIX... - run_as beside us
+pass() {
+	(run_as "$@") &
+	passes="$passes $!"
+	[ -z "$serial" ] || wait "$!"
 }
 
 if [ "$(id -u)" -eq 0 ]; then
@@ -115,15 +136,17 @@ if [ "$(id -u)" -eq 0 ]; then
 		useradd -M -d "$work/user/home" -s /bin/bash "$user" || exit 1
 		mkdir -p "$work/user/home"
 		chown -R "$user:" "$work/user"
-		run_as user private setpriv --reuid "$user" --regid "$user" --init-groups
+		pass user private setpriv --reuid "$user" --regid "$user" --init-groups
 	fi
 	mkdir -p "$work/root/home"
-	[ "$only" = user ] || run_as root private
+	[ "$only" = user ] || pass root private
 else
 	echo "note: not root, so only as $(id -un): the suites of a root caller are not run"
 	mkdir -p "$work/user/home"
-	run_as user
+	pass user
 fi
+for p in $passes; do wait "$p"; done
+passes=
 
 cat "$work"/*/results 2>/dev/null >"$work/results"
 passed=$(grep -c '^PASS' "$work/results")

@@ -44,7 +44,7 @@ void text_name(struct text *t, const char *s)
 {
 	size_t n = 0;
 
-	for (; s[n] && n < NAME_SHOWN; n++) {
+	for (; n < NAME_SHOWN && s[n]; n++) {
 		if ((unsigned char)s[n] < 0x20 || s[n] == 0x7f)
 			text_escaped(t, (unsigned char)s[n]);
 		else

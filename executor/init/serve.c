@@ -89,7 +89,7 @@ int serve(struct init *in)
 	for (;;) {
 		struct pollfd p[2] = { { .fd = in->ctl, .events = POLLIN }, { .fd = in->sigfd, .events = POLLIN } };
 		struct signalfd_siginfo si;
-		int status;
+		int status = 0;
 
 		if (poll(p, 2, reaped == REAP_MORE ? 0 : -1) < 0 && errno != EINTR)
 			return EXIT_LOST;

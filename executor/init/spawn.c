@@ -84,11 +84,11 @@ void spawn(struct init *in, uint64_t old_mask)
 	 * either of us writes. It writes nothing that we need afterwards, and no hostile code runs before the exec. Credentials,
 	 * filters, Landlock domain, descriptors and signal state are its own; clone(2), vfork(2).
 	 */
-	pid = vfork();
+	pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork): as said above */
 	if (pid < 0)
 		fail_simple(in, INIT_STAGE_SETUP, errno, "vfork");
 	if (pid == 0)
-		run_child(in, old_mask);
+		run_child(in, old_mask); /* NOLINT(clang-analyzer-unix.Vfork): it execs or exits, and writes nothing we need */
 	in->child = pid;
 	if (in->slave >= 0)
 		(void)close(in->slave);

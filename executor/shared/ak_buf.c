@@ -8,12 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "executor/shared/ak_fd.h"
+
 #define BUF_FIRST 256u
 
 void ak_buf_release(struct ak_buf *b)
 {
 	free(b->data);
 	*b = (struct ak_buf){.max = b->max};
+}
+
+void ak_buf_flush(struct ak_buf *b)
+{
+	if (!b->failed && b->sink > 0 && ak_write_all(b->sink, b->data, b->len) < 0)
+		b->failed = true;
+	b->len = 0;
 }
 
 /* Room for @n more bytes and the final NUL; false latches the failure */
@@ -59,6 +68,8 @@ void ak_buf_add(struct ak_buf *b, const void *p, size_t n)
 		memcpy(b->data + b->len, p, n);
 	b->len += n;
 	b->data[b->len] = '\0';
+	if (b->sink > 0 && b->len >= AK_BUF_BLOCK)
+		ak_buf_flush(b);
 }
 
 void ak_buf_str(struct ak_buf *b, const char *s)

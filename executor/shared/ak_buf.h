@@ -11,13 +11,18 @@ struct ak_buf {
 	size_t len;
 	size_t cap;
 	size_t max;	/* bytes at most; 0: AK_BUF_MAX */
-	bool failed;	/* latched: out of memory or over the maximum */
+	bool failed;	/* latched: out of memory, over the maximum, or the sink cannot be written */
+	int sink;	/* 0: none; else a descriptor above 0 that full blocks are written to: @len is then what is left */
 };
+
+#define AK_BUF_BLOCK (64u << 10)
 
 #define AK_BUF_MAX (64u << 20)
 
 /** ak_buf_release() - free the bytes; the buffer is empty afterwards, keeps its maximum and may be used again */
 void ak_buf_release(struct ak_buf *b);
+/** ak_buf_flush() - write what is left to the sink */
+void ak_buf_flush(struct ak_buf *b);
 /** ak_buf_add() - append @n bytes whole, or nothing and latch `failed`; after a failure every addition does nothing */
 void ak_buf_add(struct ak_buf *b, const void *p, size_t n);
 /** ak_buf_str() - append a string, as ak_buf_add() does */

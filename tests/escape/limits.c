@@ -99,7 +99,7 @@ static void check_init(struct esc *e)
 		syscall(SYS_ioprio_set, IOPRIO_PID, 1, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0)), EPERM);
 	esc_err(e, "68:setpriority_init_high_bits", syscall(SYS_setpriority, PRIO_PROCESS, 0x9900000001L, 19),
 		EPERM);
-	esc_need(e, "68:setpriority_self", syscall(SYS_setpriority, PRIO_PROCESS, 0, 1) == 0);
+	esc_need(e, "68:setpriority_self", syscall(SYS_setpriority, PRIO_PROCESS, 0, 19) == 0);
 	esc_need(e, "68:sched_setaffinity_self",
 		 sched_getaffinity(0, sizeof(cpus), (cpu_set_t *)cpus) >= 0 &&
 			 sched_setaffinity(0, sizeof(cpus), (cpu_set_t *)cpus) == 0);

@@ -134,15 +134,15 @@ ok "found: $(out) $(err)" grep -q '^OPEN 9:session_keyring' "$O"
 
 # --- lifetime: without the death signal and the pipe the tree outlives a killed ak
 t "control:killed-executor-without-pdeath"
-m=8.7$RANDOM$$
+m=98.7$RANDOM$$
 env AK_WEAKEN=pdeath "$AKW" exec -C "$WS" -- sh -c "echo up >up; sleep $m" >/dev/null 2>&1 </dev/null &
 pid=$!
-for ((i = 0; i < 200; i++)); do [ -e "$WS/up" ] && break || sleep 0.02; done
+await "$WS/up"
 {
 	kill -KILL $pid
 	wait $pid
 } 2>/dev/null
-sleep 0.3
+sleep 1
 left=$(alive "sleep $m")
 [ -n "$left" ] || nok "nothing survived"
 for p in $left; do kill -KILL "$p" 2>/dev/null; done

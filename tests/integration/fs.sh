@@ -90,6 +90,41 @@ run "$AK" exec -C ws --hide ws/.env -- cat .env
 unlike "never printed" "$(out)" TOP
 cd "$DIR" || nok cd
 
+# kept NAME - nothing that was hidden or read-only is seen or changed, and the folders stand where they stood
+kept() {
+	unlike "$1: printed" "$(out)" "TOP|MOVED"
+	is "$1: the host's file" "$(cat "$WS/conf/a/secret" 2>&1)" TOP
+	no "$1: a new name" test -e "$WS/c2"
+	is "$1: folders" "$(ls -A "$WS")" conf
+}
+
+t "FS-13:hidden-file-below-a-renamed-folder"
+mkdir -p "$WS/conf/a"
+echo TOP >"$WS/conf/a/secret"
+ak --hide "$WS/conf/a/secret" -- sh -c 'LC_ALL=C mv conf c2; mv conf/a conf/b && echo MOVED; cat conf/a/secret c2/a/secret conf/b/secret; mkdir -p conf/a; echo x >conf/a/secret; rm -rf conf'
+like "the folder is busy" "$(err)" "'?conf'? to '?c2'?: Device or resource busy"
+kept file
+
+t "FS-13:hidden-folder-below-a-renamed-folder"
+mkdir -p "$WS/conf/a"
+echo TOP >"$WS/conf/a/secret"
+ak --hide "$WS/conf/a" -- sh -c 'mv conf c2 && echo MOVED; mv conf/a conf/b && echo MOVED; cat conf/a/secret c2/a/secret conf/b/secret; rm -rf conf'
+kept folder
+
+t "FS:read-only-below-a-renamed-folder"
+mkdir -p "$WS/conf/a"
+echo TOP >"$WS/conf/a/secret"
+ak --ro "$WS/conf/a" -- sh -c 'mv conf c2 && echo MOVED; mv conf/a conf/b && echo MOVED; echo x >conf/a/secret; echo x >c2/a/secret; rm -rf conf/a; mkdir -p conf/a; echo x >conf/a/secret'
+kept read-only
+
+t "FS:what-is-beside-a-hidden-file-can-be-moved"
+mkdir -p "$WS/conf/a"
+echo TOP >"$WS/conf/a/secret"
+echo x >"$WS/conf/a/other"
+ak --hide "$WS/conf/a/secret" -- sh -c 'mv conf/a/other conf/o2 && mkdir conf/new && mv conf/new conf/n2 && cat conf/o2'
+is code "$RC" 0
+is content "$(out)" x
+
 t "MNT-01:hide-missing"
 ak --hide "$DIR/.nope/x/y" --hide /nonexistent -- true
 is code "$RC" 0
@@ -138,6 +173,17 @@ no "state" test -e "$HOME/.local/state/ak/x"
 run "$AK" exec -C "$HOME" -- sh -c "echo x >>$HOME/.config/ak/config.json; echo x >>$HOME/.local/state/ak/x"
 no "config with the home as workspace" test -e "$HOME/.config/ak/config.json"
 no "state with the home as workspace" test -e "$HOME/.local/state/ak/x"
+
+t "FS-09:own-state-cannot-be-renamed-away"
+mkdir -p "$HOME/.config/ak" "$HOME/.local/state/ak"
+run "$AK" exec -C "$HOME" -- sh -c "cd $HOME; for d in .config .config/ak .local .local/state .local/state/ak; do mv \$d \$d.away && echo MOVED \$d; done
+for d in .config/ak .local/state/ak; do mkdir -p \$d.away \$d; echo x >\$d/planted; echo x >\$d.away/planted; done; rmdir .config/ak.away .local/state/ak.away; rm -rf .config .local; echo ran"
+is "it ran, and nothing moved" "$(out)" ran
+for d in .config/ak .local/state/ak; do
+	ok "$d is where it was" test -d "$HOME/$d"
+	is "$d is empty" "$(ls -A "$HOME/$d")" ""
+done
+rm -rf "$HOME"/.config/*.away "$HOME"/.local/*.away "$HOME"/.local/state/*.away
 
 t "FS-04+95:host-sockets"
 if [ -z "$PY" ]; then skip "no python3"; else

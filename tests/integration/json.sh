@@ -10,13 +10,15 @@ if [ -z "$PY" ]; then
 fi
 
 t "OUT:fields"
+a=$(date +%s%N)
 ak --json -- sh -c 'echo out; echo err >&2; exit 3'
+b=$(date +%s%N)
 is code "$RC" 3
 is "names" "$(js '",".join(sorted(d))')" "changes,denied,duration_ms,error,exit_code,isolation,limits,schema,setup_ms,signal,status,stderr,stderr_bytes,stderr_dropped,stderr_encoding,stdout,stdout_bytes,stdout_dropped,stdout_encoding,usage,warnings"
 is "values" "$(js 'd["schema"],d["status"],d["exit_code"],d["signal"],d["error"],d["changes"]')" "('ak-exec/1', 'exited', 3, None, None, None)"
 is "output" "$(js 'd["stdout"],d["stderr"],d["stdout_encoding"],d["stderr_encoding"],d["stdout_bytes"],d["stderr_bytes"],d["stdout_dropped"],d["stderr_dropped"]')" "('out\\n', 'err\\n', 'utf-8', 'utf-8', 4, 4, 0, 0)"
 is "stderr is quiet" "$(wc -c <"$E")" 0
-is "times" "$(js 'd["duration_ms"]>0 and d["setup_ms"]>0 and d["setup_ms"]<2000')" true
+is "times" "$(js 'd["duration_ms"]>0 and d["setup_ms"]>0 and max(d["duration_ms"],d["setup_ms"])<'$(((b - a) / 1000000 + 1)))" true
 is "usage" "$(js 'sorted(d["usage"])')" "['cpu_system_ms', 'cpu_user_ms', 'memory_peak_bytes', 'pids_peak']"
 is "limits" "$(js '{"cpus","memory","pids","timeout"} <= set(d["limits"])')" true
 
@@ -119,20 +121,4 @@ is "denied" "$(js 'd["denied"]["syscalls"]')" None
 t "RES:usage-of-the-tree"
 ak --json -- sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; true'
 is "cpu counted" "$(js 'd["usage"]["cpu_user_ms"] > 20')" true
-
-t "DOCTOR:runs"
-run "$AK" doctor
-if [ "$RC" = 2 ] && [[ $(err) == *doctor* ]]; then skip "no doctor in this build"; else
-	like code "$RC" '^[01]$'
-	like text "$(out)" "user namespace"
-	run "$AK" doctor --json
-	is "json" "$(js 'isinstance(d, dict)')" true
-fi
-
-t "DOCTOR:tries-and-does-not-guess"
-run "$ESC/hostside" deny mount "$AK" doctor
-[ "$RC" = 2 ] && skip "no doctor in this build" || {
-	no "code says that something is missing" test "$RC" = 0
-	like text "$(out)$(err)" "mount"
-}
 done_suite

@@ -89,10 +89,11 @@ _short() {
 	printf '%s' "$1" | tr '\n\t' '| ' | tr -cd '[:print:]' | cut -c1-200
 }
 
-# run CMD... - with a limit of LIMIT seconds; output in $O and $E, code in RC; stdin is /dev/null or the file IN
+# run CMD... - with a limit of LIMIT seconds (never seen by what works); output in $O and $E, code in RC; stdin is /dev/null
+# or the file IN. At the limit the code is what SIGTERM gives, never 124, which is ak's own
 run() {
 	RC=0
-	timeout -k 2 "${LIMIT:-20}" "$@" <"${IN:-/dev/null}" >"$O" 2>"$E" || RC=$?
+	timeout --preserve-status -k 5 "${LIMIT:-40}" "$@" <"${IN:-/dev/null}" >"$O" 2>"$E" || RC=$?
 }
 
 # ak ARG... - one sandbox over the test's workspace
@@ -140,14 +141,29 @@ alive() {
 	grep -lF -f "$DIR/pattern" /proc/[0-9]*/cmdline 2>/dev/null | sed 's|/proc/||; s|/cmdline||' | tr '\n' ' '
 }
 
-# gone TEXT SECONDS - wait until no process with TEXT is left
-gone() {
+# wait_for CMD... - wait until CMD succeeds, half a minute at most: as long as a busy machine may need
+wait_for() {
 	local i
-	for ((i = 0; i < $2 * 20; i++)); do
-		[ -z "$(alive "$1")" ] && return 0
+	for ((i = 0; i < 600; i++)); do
+		"$@" >/dev/null 2>&1 && return 0
 		sleep 0.05
 	done
 	return 1
+}
+
+_none() {
+	[ -z "$(alive "$1")" ]
+}
+
+# gone TEXT - wait until no process with TEXT is left; what would end by itself must live longer than this waits
+gone() {
+	wait_for _none "$1"
+}
+
+# await FILE... - wait until the files are there and not empty
+await() {
+	local f
+	for f; do wait_for test -s "$f"; done
 }
 
 # need CMD... - skip the test unless all are installed

@@ -6,19 +6,19 @@
 now() { date +%s%N; }
 
 t "17+22:timeout"
-m=9.1$RANDOM$$
+m=99.1$RANDOM$$
 a=$(now)
 ak --timeout 1 -- sleep "$m"
 b=$(now)
 is code "$RC" 124
 ok "under 4 s: $(((b - a) / 1000000)) ms" test $((b - a)) -lt 4000000000
-ok "left: $(alive "sleep $m")" gone "sleep $m" 1
+ok "left: $(alive "sleep $m")" gone "sleep $m"
 
 t "17:timeout-whole-tree"
-m=9.2$RANDOM$$
+m=99.2$RANDOM$$
 ak --timeout 1 -- sh -c "setsid sh -c 'trap \"\" TERM HUP INT; sleep $m' & (sleep $m &) ; sleep $m"
 is code "$RC" 124
-ok "left: $(alive "sleep $m")" gone "sleep $m" 1
+ok "left: $(alive "sleep $m")" gone "sleep $m"
 
 t "TMO-01:child-holds-stdout"
 ak --timeout 1 --json -- sh -c 'mkfifo /tmp/p; (while :; do echo t; sleep 1; done) >/tmp/p & cat /tmp/p'
@@ -32,7 +32,7 @@ is output "$(js 'd["stdout"]')" "Password: "
 is code "$(js 'd["exit_code"]')" 124
 
 t "SIG-09:stopped-command"
-LIMIT=8 ak --timeout 1 -- sh -c 'kill -STOP $$'
+ak --timeout 1 -- sh -c 'kill -STOP $$'
 is code "$RC" 124
 
 t "TMO:term-first"
@@ -41,20 +41,18 @@ is code "$RC" 124
 is output "$(out)" bye
 
 t "TMO:kill-after"
-a=$(now)
-ak --timeout 1 --kill-after 300ms -- sh -c 'trap "" TERM; while :; do sleep 0.1; done'
-b=$(now)
+# counted by the command, so that a busy machine cannot count too many: 2 s, the default, would be some 19
+ak --timeout 1 --kill-after 300ms -- sh -c 'trap "t=1" TERM; n=0; while :; do sleep 0.1; [ -z "$t" ] || { n=$((n+1)); echo $n >n; }; done'
 is code "$RC" 124
-ok "under 3 s" test $((b - a)) -lt 3000000000
+ok "after $(cat "$WS/n" 2>&1) tenths" test "$(cat "$WS/n" 2>/dev/null || echo 0)" -le 10
 
 for v in 0.5 500ms; do
 	t "CLI-11:timeout-$v"
 	a=$(now)
-	ak --timeout $v -- sleep 9
+	ak --timeout $v -- sleep 99
 	b=$(now)
 	is code "$RC" 124
 	ok "not at once" test $((b - a)) -gt 450000000
-	ok "in time" test $((b - a)) -lt 3500000000
 done
 
 t "TMO:not-reached"
@@ -63,19 +61,16 @@ is code "$RC" 6
 
 # signal NAME CODE - ak gets the signal while its command runs
 signal() {
-	local m=8.$RANDOM$$ pid i
+	local m=98.$RANDOM$$ pid
 	"$AK" exec -C "$WS" -- sh -c "trap 'echo bye' TERM INT HUP; echo up >up; sleep $m & wait; wait" >"$O" 2>"$E" </dev/null &
 	pid=$!
-	for ((i = 0; i < 200; i++)); do
-		[ -e "$WS/up" ] && break
-		sleep 0.02
-	done
+	await "$WS/up"
 	kill -"$1" "$pid"
 	RC=0
 	wait "$pid" || RC=$?
 	is code "$RC" "$2"
 	like "command could clean up" "$(out)" bye
-	ok "left: $(alive "sleep $m")" gone "sleep $m" 2
+	ok "left: $(alive "sleep $m")" gone "sleep $m"
 }
 
 for s in TERM:143 HUP:129; do
@@ -89,35 +84,35 @@ if [ -z "$PY" ]; then skip "no python3"; else
 	run "$PY" -c 'import os,signal,subprocess,sys,time
 signal.signal(signal.SIGINT, signal.default_int_handler)
 p=subprocess.Popen([sys.argv[1],"exec","-C",sys.argv[2],"--","sh","-c","echo up >up; sleep 88"])
-for i in range(200):
+for i in range(1500):
     if os.path.exists(sys.argv[2]+"/up"): break
     time.sleep(0.02)
-p.send_signal(signal.SIGINT); print(p.wait(8))' "$AK" "$WS"
+p.send_signal(signal.SIGINT); print(p.wait(30))' "$AK" "$WS"
 	is code "$(out)" 130
 fi
 
 t "SIG-05:json-on-TERM"
 "$AK" exec -C "$WS" --json -- sh -c 'echo up >up; sleep 30' >"$O" 2>"$E" </dev/null &
 pid=$!
-for ((i = 0; i < 200; i++)); do [ -e "$WS/up" ] && break || sleep 0.02; done
+await "$WS/up"
 kill -TERM $pid
 wait $pid
 is code $? 143
 is "one object" "$(js 'd["exit_code"]')" 143
 
 t "16:killed-executor"
-m=8.3$RANDOM$$
+m=98.3$RANDOM$$
 "$AK" exec -C "$WS" -- sh -c "echo up >up; setsid sleep $m & sleep $m" >"$O" 2>"$E" </dev/null &
 pid=$!
-for ((i = 0; i < 200; i++)); do [ -e "$WS/up" ] && break || sleep 0.02; done
+await "$WS/up"
 {
 	kill -KILL $pid
 	wait $pid
 } 2>/dev/null
-ok "left: $(alive "sleep $m")" gone "sleep $m" 1
+ok "left: $(alive "sleep $m")" gone "sleep $m"
 
 t "16:killed-200-times"
-m=8.4$RANDOM$$
+m=98.4$RANDOM$$
 mounts=$(cat /proc/self/mountinfo)
 left() { find /tmp /var/tmp /dev/shm "$WS" "$HOME" -mindepth 1 -maxdepth 1 -user "$(id -u)" 2>/dev/null | sort; }
 files=$(left)
@@ -130,8 +125,8 @@ for ((i = 0; i < 200; i++)); do
 		wait $pid
 	} 2>/dev/null
 done
-ok "left: $(alive "sleep $m")" gone "sleep $m" 2
-ok "left: ak" gone "$AK exec -C $WS" 2
+ok "left: $(alive "sleep $m")" gone "sleep $m"
+ok "left: ak" gone "$AK exec -C $WS"
 is mounts "$(cat /proc/self/mountinfo)" "$mounts"
 is files "$(left)" "$files"
 is workspace "$(ls -A "$WS")" ""
@@ -142,13 +137,13 @@ is code "$RC" 0
 unlike "all zero" "$(out | cut -f2)" '[1-9a-f]'
 
 t "22:cpu-time"
-LIMIT=15 ak --cpu-time 1 --json -- sh -c 'while :; do :; done'
+ak --cpu-time 1 --json -- sh -c 'while :; do :; done'
 is status "$(js 'd["status"]')" cpu_time_exceeded
 is code "$RC" "$(js 'd["exit_code"]')"
 no "a code of success" test "$RC" = 0
 
 t "22:cpu-time-of-the-tree"
-LIMIT=15 ak --cpu-time 2 --json -- sh -c 'for i in 1 2 3 4; do (while :; do :; done) & done; wait'
+ak --cpu-time 2 --json -- sh -c 'for i in 1 2 3 4; do (while :; do :; done) & done; wait'
 is status "$(js 'd["status"]')" cpu_time_exceeded
 
 t "84:nofile"
@@ -166,22 +161,22 @@ ak -- true
 is "next run" "$RC" 0
 
 t "RES-01:pids"
-LIMIT=20 ak --pids 32 --timeout 5 --json -- sh -c 'n=0; while [ $n -lt 100 ]; do sleep 20 & n=$((n+1)); done; echo unlimited'
+ak --pids 32 --timeout 5 --json -- sh -c 'n=0; while [ $n -lt 100 ]; do sleep 20 & n=$((n+1)); done; echo unlimited'
 if [ "$RC" = 125 ]; then like "refusal names it" "$(js 'd["error"]["message"]')" pids; else
 	unlike output "$(js 'd["stdout"]')" unlimited
 	like "enforced by" "$(js 'd["limits"]["pids"]["enforced_by"]')" '^(cgroup|rlimit|ak)$'
 fi
 
 t "RES-01:fork-bomb"
-LIMIT=20 ak --timeout 2 --kill-after 500ms --json -- sh -c 'f(){ f|f& }; f; sleep 9'
+ak --timeout 2 --kill-after 500ms --json -- sh -c 'f(){ f|f& }; f; sleep 9'
 like code "$RC" '^(124|1|2|254|137)$'
 is "host can fork" "$(sh -c 'echo yes')" yes
 
 t "79:memory"
 if [ -z "$PY" ]; then skip "no python3"; else
-	LIMIT=20 ak --memory 64m --json -- /usr/bin/python3 -c 'x=b"a"*(256<<20)
+	ak --memory 64m --json -- /usr/bin/python3 -c 'x=b"a"*(256<<20)
 import time
-time.sleep(5)
+time.sleep(20)
 print("unlimited")'
 	if [ "$RC" = 125 ]; then like "refusal names it" "$(js 'd["error"]["message"]')" memory; else
 		is status "$(js 'd["status"], d["exit_code"], d["limits"]["memory"]["hit"]')" "('oom_killed', 137, True)"

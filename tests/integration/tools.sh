@@ -7,7 +7,7 @@
 [ "$WHO" = root ] && [ -d "$REALHOME" ] && export HOME=$REALHOME
 PATH=$PATH:$HOME/.cargo/bin:$HOME/.pyenv/shims:$HOME/.local/bin
 export PATH
-LIMIT=60
+LIMIT=150
 
 # tool NAME TEXT - the shell text must succeed inside
 tool() {
@@ -146,7 +146,7 @@ like output "$(out)" '^x'
 t "122:curl-to-a-server-inside"
 if need curl python3; then
 	echo served >"$WS/f"
-	tool curl 'python3 -m http.server --bind 127.0.0.1 8123 >/dev/null 2>&1 & for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do curl -sf http://127.0.0.1:8123/f && break || sleep 0.2; done; curl -sm 3 http://192.0.2.1/ || echo "rc $?"'
+	tool curl 'python3 -m http.server --bind 127.0.0.1 8123 >/dev/null 2>&1 & for i in $(seq 100); do curl -sf http://127.0.0.1:8123/f && break || sleep 0.2; done; curl -sm 3 http://192.0.2.1/ || echo "rc $?"'
 	is output "$(out | tr '\n' ' ')" "served rc 7 "
 fi
 
@@ -165,7 +165,7 @@ fi
 
 t "122:bash-job-control"
 if need bash; then
-	ak -- bash -c 'set -m; sleep 0.2 & sleep 0.3 & jobs | wc -l; wait; (exit 5) & wait $!; echo $?; coproc cat; echo hi >&"${COPROC[1]}"; read -r x <&"${COPROC[0]}"; echo $x; diff <(echo a) <(echo a) && echo same'
+	ak -- bash -c 'set -m; sleep 1.5 & sleep 1.5 & jobs | wc -l; wait; (exit 5) & wait $!; echo $?; coproc cat; echo hi >&"${COPROC[1]}"; read -r x <&"${COPROC[0]}"; echo $x; diff <(echo a) <(echo a) && echo same'
 	is output "$(out | tr '\n' ' ')" "2 5 hi same "
 fi
 

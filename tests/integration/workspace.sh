@@ -57,20 +57,6 @@ ok "still there" test -d "$WS/.git/hooks"
 no "moved" test -e "$WS/.git2"
 no "hooks moved" test -e "$WS/.git/h2"
 
-t "GIT-01:reported-when-made"
-mkdir "$WS/sub"
-ak --json -- sh -c 'git init -q sub && printf "#!/bin/sh\n" >sub/.git/hooks/post-commit && echo x >.envrc'
-is code "$RC" 0
-like "protected names" "$(js 'd["changes"]')" "\.envrc"
-
-t "GIT-01:config-change-reported"
-repo
-ak --json -- git config core.fsmonitor /tmp/evil
-is code "$RC" 0
-like "protected names" "$(js 'd["changes"]')" "\.git/config"
-ak -- git config core.pager cat
-like "one line on stderr" "$(err)" "^ak: .*\.git/config"
-
 t "GIT-03:worktree-file"
 git init -q "$DIR/m"
 git -C "$DIR/m" commit -q --allow-empty -m i
@@ -116,9 +102,9 @@ rm -f "$HOMEGIT"
 
 t "GIT-10:no-credential-prompt"
 repo
-LIMIT=8 ak -- sh -c 'git -c protocol.version=2 ls-remote https://127.0.0.1:9/x.git'
+ak -- sh -c 'git -c protocol.version=2 ls-remote https://127.0.0.1:9/x.git'
 no code test "$RC" = 0
-no "not a timeout" test "$RC" = 124
+no "not the limit" test "$RC" = 143
 
 t "MNT-04:git-discovery"
 mkdir -p "$WS/r/sub" "$WS/n"

@@ -400,6 +400,7 @@ END_TEST
 
 START_TEST(dropped_output_is_told)
 {
+	o.max_output_bytes = 2;
 	set_output(0, "ab", "", 8);
 	ck_assert_str_eq(line(), "8 of 10 bytes of stdout were dropped (--max-output)");
 	set_output(1, "", "", 3);
