@@ -108,7 +108,7 @@ static int set_target(struct plan_ctx *c, struct plan_mount *m, const char *path
 		free(src);
 		return ak_err_set(c->err, ENOMEM, "not enough memory for the plan");
 	}
-	free(m->dst);
+	free(m->dst); /* NOLINT(clang-analyzer-unix.Malloc): replaced in the next line */
 	m->dst = dst;
 	if (src) {
 		free(m->src);
