@@ -34,7 +34,8 @@ like "it went on" "$(out)" bye
 unlike code "$RC" '^(130|124)$'
 
 t "TTY-05:python-repl"
-term '[[">>>", "while 1: pass\n\n"], ["pass\r\n", ""], ["\\.\\.\\.", "\u0003"], ["KeyboardInterrupt", "1+1\n"], ["2\r\n", "exit(3)\n"]]' --tty -- /usr/bin/python3 -i
+# the loop says when it runs: an interrupt between two looks at the keyboard would be lost with the line it throws away
+term '[[">>>", "import time\n"], [">>>", "while 1: print(\"lo\"+\"op\") or time.sleep(.1)\n\n"], ["loop", "\u0003"], ["KeyboardInterrupt", "1+1\n"], ["2\r\n", "exit(3)\n"]]' --tty -- /usr/bin/python3 -i
 is code "$RC" 3
 like text "$(out)" KeyboardInterrupt
 
