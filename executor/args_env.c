@@ -3,12 +3,19 @@
 #include "executor/args_int.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include "executor/ns/sysmount.h"
 #include "executor/opts.h"
 #include "executor/shared/ak_err.h"
+#include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_init_proto.h"
 #include "executor/shared/ak_parse.h"
 
@@ -132,12 +139,49 @@ int args_env_text(struct args *a, const char *text, size_t len, unsigned *ret_li
 	return rc;
 }
 
+/* a descriptor of the caller's: `--env-file <(command)` */
+static bool names_descriptor(const char *path)
+{
+	return strncmp(path, "/dev/fd/", 8) == 0 || strcmp(path, "/dev/stdin") == 0 || strncmp(path, "/proc/self/fd/", 14) == 0;
+}
+
+/*
+ * Read the file without following a link: an earlier command may have left one, to have a secret of the host put into the
+ * environment of the next.
+ */
+static int read_plain(const char *path, char **ret, size_t *ret_len)
+{
+	struct ak_open_how how = {.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, .resolve = AK_RESOLVE_NO_SYMLINKS};
+	char own[32];
+	struct stat st;
+
+	if (names_descriptor(path))
+		return ak_read_file(path, ENV_FILE_MAX, ret, ret_len);
+
+	AK_AUTO_FD fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	(void)snprintf(own, sizeof(own), "/proc/self/fd/%d", fd);
+	return ak_read_file(own, ENV_FILE_MAX, ret, ret_len);
+}
+
 int arg_env_file(struct args *a, const struct arg_def *d, const char *value)
 {
 	char *text;
 	size_t len;
-	int rc = ak_read_file(value, ENV_FILE_MAX, &text, &len);
+	int rc = read_plain(value, &text, &len);
 
+	if (rc == -ELOOP)
+		return ak_err_set(a->err, ELOOP,
+				  "%s: %s leads through a symbolic link, which an earlier command may have left there: name the "
+				  "real path",
+				  d->name, value);
+
+	if (rc == -EINVAL)
+		return ak_err_set(a->err, EINVAL, "%s: %s is not a regular file", d->name, value);
 	if (rc == -EFBIG)
 		return ak_err_set(a->err, EFBIG, "%s: %s is over %u bytes", d->name, value, ENV_FILE_MAX);
 	if (rc < 0)

@@ -173,7 +173,7 @@ const char *arg_nearest(const char *typed)
 	typed += strspn(typed, "-");
 
 	size_t len = strcspn(typed, "=");
-	size_t best = len < 3 ? len : 3; /* a word that would have to be replaced whole is no typing error */
+	size_t best = len < 5 ? len / 2 : 3; /* a word that would have to be replaced whole is no typing error */
 	const char *name = NULL;
 
 	if (len > TYPO_LEN_MAX)
@@ -182,7 +182,8 @@ const char *arg_nearest(const char *typed)
 		const char *word = table[i].name + strspn(table[i].name, "-");
 		size_t d = edit_distance(typed, len, word, strlen(word));
 
-		if (d < best) {
+		/* two errors, one of them in the first letter, are another word */
+		if (d < best && (d < 2 || word[0] == typed[0])) {
 			best = d;
 			name = table[i].name;
 		}

@@ -105,11 +105,13 @@ static int check_passed_fds(const struct exec_opts *o, struct ak_err *err)
 static int block_signals(struct exec_run *r, struct ak_err *err)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH };
+	struct sigaction old;
 	sigset_t set;
 
 	sigemptyset(&set);
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		sigaddset(&set, signals[i]);
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaddset(&set, signals[i]);	/* nohup and the like stay in force */
 	/* a caller that ignores SIGCHLD would have our children reaped before we can ask for their status */
 	if (signal(SIGCHLD, SIG_DFL) == SIG_ERR || signal(SIGPIPE, SIG_IGN) == SIG_ERR ||
 	    signal(SIGXFSZ, SIG_IGN) == SIG_ERR ||	/* a caller's file size limit is an error to report */

@@ -196,7 +196,8 @@ int plan_build(const struct exec_opts *o, const struct hostinfo *h, struct plan 
 	if (r == 0)
 		r = plan_landlock(&c);
 	ret->allow_setid = r == 0 && !writes_to_host(ret);
-	ret->floor_setgid = ret->identity != PLAN_ID_SAME;
+	/* also where files can get a group that others are in */
+	ret->floor_setgid = ret->identity != PLAN_ID_SAME || h->ngroups > 0;
 	mount_list_release(&c.sys);
 	mount_list_release(&c.cand);
 	mount_list_release(&c.placed);

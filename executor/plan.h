@@ -101,7 +101,7 @@ struct plan {
 
 	const char *seccomp;		/* profile name; static */
 	bool allow_setid;		/* nothing writable maps to host ids: the floor's set-id rows are lifted */
-	bool floor_setgid;		/* root mode: set-group-id bits are refused too */
+	bool floor_setgid;		/* set-group-id bits are refused too: root mode, or a caller with supplementary groups */
 	bool tty;
 	int *keep_fds;			/* borrowed from exec_opts */
 	size_t nkeep_fds;

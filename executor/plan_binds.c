@@ -95,8 +95,13 @@ static int bind_path(struct plan_ctx *c, const struct bind_opt *b, char *dst)
 
 	if (b->src[0] != '/' && !c->h->cwd)
 		return no_cwd(c, b, b->src);
-	if (!realpath(b->src, src) || stat(src, &st) < 0)
-		return b->optional && (errno == ENOENT || errno == ENOTDIR) ? 0 : missing_source(c, b, errno);
+	r = plan_resolve(c, b->opt, b->src, src);
+	if (r < 0 && c->err->code)
+		return r;
+	if (r == 0 && stat(src, &st) < 0)
+		r = -errno;
+	if (r < 0)
+		return b->optional && (r == -ENOENT || r == -ENOTDIR) ? 0 : missing_source(c, b, -r);
 	r = check_source(c, b, src);
 	if (r < 0)
 		return r;

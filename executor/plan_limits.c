@@ -113,8 +113,11 @@ static int check_cpus(struct plan_ctx *c)
 	return -EOPNOTSUPP;
 }
 
-static void warn_memory(struct plan_ctx *c)
+static void warn_watched(struct plan_ctx *c)
 {
+	if (c->o->cpu_time_ms)
+		plan_warn(c->p, "processor time is summed by sampling, not by a cgroup: processes whose parent ignores SIGCHLD are "
+				"not counted once they have ended");
 	if (!c->o->memory_bytes.max)
 		plan_warn(c->p, "memory limit is enforced by sampling what processes have mapped, not by a cgroup: memory "
 				"files, shared segments and socket buffers that no process maps are not counted");
@@ -155,7 +158,7 @@ int plan_limits(struct plan_ctx *c)
 {
 	int r = check_cpus(c);
 
-	warn_memory(c);
+	warn_watched(c);
 	if (r == 0)
 		r = core_limit(c);
 	if (r == 0)

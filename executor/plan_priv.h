@@ -128,6 +128,15 @@ int plan_secrets(struct plan_ctx *c);
 /** plan_pins() - keep the folders above covers and read-only binds where they are */
 int plan_pins(struct plan_ctx *c);
 
+/**
+ * plan_resolve() - a path the user named, as a path without links
+ * @opt:	for messages
+ * @ret:	PATH_MAX bytes; untouched on failure
+ * Return: 0; -ELOOP with a message (a link that a sandbox may have made); else negative errno of lstat(2), with no message
+ * (err->code is 0).
+ */
+int plan_resolve(struct plan_ctx *c, const char *opt, const char *path, char *ret);
+
 /** plan_homes() - find homes and own; plan_homes_release() - free them */
 int plan_homes(struct plan_ctx *c, uid_t owner);
 void plan_homes_release(struct plan_ctx *c);

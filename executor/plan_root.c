@@ -153,11 +153,15 @@ static int add_entries(struct plan_ctx *c, const char *src, const char *dst, boo
 static int find_rootfs(struct plan_ctx *c)
 {
 	const char *dir = AK_WEAK(c->weak, AK_WEAK_ROOTVIEW) ? "/" : c->o->rootfs;
+	char real[PATH_MAX] AK_UNINIT;
 	struct stat st;
+	int r = plan_resolve(c, "--rootfs", dir, real);
 
-	c->p->rootfs = realpath(dir, NULL);
+	if (r == -ELOOP && c->err->code)
+		return r;
+	c->p->rootfs = r == 0 ? strdup(real) : NULL;
 	if (!c->p->rootfs) {
-		ak_err_sys(c->err, errno, "--rootfs \"%s\"", dir);
+		ak_err_sys(c->err, r < 0 ? -r : ENOMEM, "--rootfs \"%s\"", dir);
 		ak_err_hint(c->err, "give a folder that holds an unpacked root file system, or \"host\"");
 		return -c->err->code;
 	}

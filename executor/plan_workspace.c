@@ -47,6 +47,11 @@ static const struct {
 	{"/opt", false},
 	{"/nix", false},
 	{"/boot", true},
+	{"/var/log", true},
+	{"/var/spool", true},
+	{"/var/lib/dpkg", true},
+	{"/var/lib/apt", true},
+	{"/var/lib/systemd", true},
 	{"/proc", true},
 	{"/sys", true},
 	{"/dev", true},
@@ -166,6 +171,20 @@ static int check_system(struct plan_ctx *c)
 	return 0;
 }
 
+/* Where everybody's sockets and files lie: a workspace only when it was named */
+static int check_shared(struct plan_ctx *c)
+{
+	static const char *const shared[] = {"/tmp",	   "/var/tmp",	 "/dev/shm",  "/home",
+					     "/var/lib", "/var/log", "/var/cache", "/var/spool", "/var/mail", "/var/backups"};
+
+	for (size_t i = 0; !c->o->workspace_given && i < sizeof(shared) / sizeof(shared[0]); i++) {
+		if (strcmp(c->p->workspace, shared[i]) == 0)
+			return refuse(c, "holds the files and sockets of everybody",
+				      "go to a folder of its own below it; or name it with -C to use it all the same");
+	}
+	return 0;
+}
+
 static int check_own(struct plan_ctx *c)
 {
 	const char *ws = c->p->workspace;
@@ -211,6 +230,7 @@ static int check_workdir(struct plan_ctx *c)
 int plan_workspace_find(struct plan_ctx *c)
 {
 	const char *dir = c->o->workspace ? c->o->workspace : c->h->cwd;
+	char real[PATH_MAX] AK_UNINIT;
 	struct stat st;
 	int r;
 
@@ -220,7 +240,10 @@ int plan_workspace_find(struct plan_ctx *c)
 		return -ENOENT;
 	}
 	/* what getcwd(2) says has no links in it */
-	c->p->workspace = c->o->workspace ? realpath(dir, NULL) : strdup(dir);
+	r = plan_resolve(c, "workspace", dir, real);
+	if (r < 0)
+		return c->err->code ? r : ak_err_sys(c->err, -r, "workspace \"%s\"", dir);
+	c->p->workspace = strdup(real);
 	if (!c->p->workspace || stat(c->p->workspace, &st) < 0)
 		return ak_err_sys(c->err, errno, "workspace \"%s\"", dir);
 	if (!S_ISDIR(st.st_mode))
@@ -232,6 +255,8 @@ int plan_workspace_find(struct plan_ctx *c)
 		r = plan_homes(c, st.st_uid);
 	if (r == 0)
 		r = check_own(c);
+	if (r == 0)
+		r = check_shared(c);
 	if (r == 0)
 		r = check_workdir(c);
 	c->home_covered = r == 0 && ak_path_below(c->h->home, c->p->workspace);

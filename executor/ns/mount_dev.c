@@ -65,14 +65,29 @@ static int bind_checked(int dir, const struct dev_node *n, struct ak_err *err)
 	return bind_node(dir, n->name, src, err);
 }
 
-/* the folder and the nodes mounted in it */
-static int dev_flags(int dir, struct ak_err *err)
+/*
+ * The nodes are the host's: on a read-only mount a device can still be written to, but its mode, owner, times and attributes
+ * cannot be changed, which the owner (a caller as root that keeps its id) otherwise could.
+ */
+static int node_flags(int fd, unsigned flags, struct ak_err *err)
 {
-	struct mount_attr attr = { .attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, .propagation = MS_PRIVATE };
+	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC,
+				   .propagation = MS_PRIVATE };
 
-	if (sys_mount_setattr(dir, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr) < 0)
+	if (sys_mount_setattr(fd, "", AT_EMPTY_PATH | flags, &attr) < 0)
 		return ak_err_sys(err, errno, "set the flags of /dev");
 	return 0;
+}
+
+/* all nodes at once; the folder itself is still to be filled */
+static int dev_flags(int dir, struct ak_err *err)
+{
+	struct mount_attr clear = { .attr_clr = MOUNT_ATTR_RDONLY };
+	int r = node_flags(dir, AT_RECURSIVE, err);
+
+	if (r == 0 && sys_mount_setattr(dir, "", AT_EMPTY_PATH, &clear) < 0)
+		r = ak_err_sys(err, errno, "keep /dev writable while it is built");
+	return r;
 }
 
 static int mount_pts(int dir, struct ak_err *err)
@@ -139,6 +154,7 @@ int mount_devnode(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *
 	char parent[4096];
 	struct stat st;
 	AK_AUTO_FD dir = -1;
+	AK_AUTO_FD node = -1;
 	int r;
 
 	if (!slash || (size_t)(slash - m->dst) >= sizeof(parent))
@@ -153,5 +169,8 @@ int mount_devnode(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *
 	if (dir < 0)
 		return dir;
 	r = bind_node(dir, slash + 1, m->src, err);
-	return r < 0 ? r : dev_flags(dir, err);
+	if (r < 0)
+		return r;
+	node = openat(dir, slash + 1, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	return node < 0 ? ak_err_sys(err, errno, "--dev: open %s", m->dst) : node_flags(node, 0, err);
 }

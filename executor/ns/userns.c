@@ -98,7 +98,7 @@ int userns_explain(int code, struct ak_err *err)
 	const char *sysctl = zero_sysctl();
 
 	(void)ak_err_sys(err, code, "make the sandbox's namespaces (clone3)");
-	if (sysctl)
+	if (sysctl && code != ENOSYS)
 		ak_err_hint(err, "the sysctl %s is 0 here: an administrator can raise it; `ak doctor` shows what is missing", sysctl);
 	else if (code == ENOSYS)
 		ak_err_hint(err, "a seccomp filter around ak (a container, or another sandbox) refuses clone3; "
@@ -108,6 +108,8 @@ int userns_explain(int code, struct ak_err *err)
 				 "give ak a profile with \"userns,\", or run it as root");
 	else if (code == EPERM)
 		ak_err_hint(err, "a seccomp filter around ak (a container?) forbids it, or ak runs in a chroot; `ak doctor` tells more");
+	else if (code == EAGAIN)
+		ak_err_hint(err, "the caller's limit of processes is reached (ulimit -u)");
 	else if (code == ENOSPC || code == EUSERS)
 		ak_err_hint(err, "a limit on namespaces is reached (user.max_*_namespaces, or nesting depth 32)");
 	return -code;

@@ -567,7 +567,7 @@ START_TEST(env_file_that_cannot_be_read)
 	ck_assert_int_eq(PARSE("--env-file", "/nonexistent/e", "c"), -ENOENT);
 	ck_assert_str_eq(e.msg, "--env-file: read /nonexistent/e: No such file or directory (ENOENT)");
 	ck_assert_int_eq(PARSE("--env-file", "/", "c"), -EISDIR);
-	ck_assert_int_eq(PARSE("--env-file", "/dev/zero", "c"), -EFBIG);
+	ck_assert_int_eq(PARSE("--env-file", "/dev/zero", "c"), -EINVAL);
 	if (geteuid() == 0) {
 		(void)fprintf(stderr, "not tested as root: EACCES of an --env-file\n");
 		return;

@@ -197,9 +197,22 @@ END_TEST
 
 START_TEST(the_workspace_is_resolved)
 {
+	o.workspace = at("ws/./../ws//");
+	o.workspace_given = true;
+	plan_ok();
+	ck_assert_str_eq(p.workspace, at("ws"));
+}
+END_TEST
+
+/* a command of an earlier run may have made the link */
+START_TEST(a_link_that_a_sandbox_can_have_made_is_not_followed)
+{
 	make_link("ws", "link");
 	o.workspace = at("link/");
 	o.workspace_given = true;
+	plan_refused(ELOOP, "symbolic link");
+	make_link(at("ws"), "home/link");
+	o.workspace = at("home/link");
 	plan_ok();
 	ck_assert_str_eq(p.workspace, at("ws"));
 }
@@ -551,7 +564,7 @@ START_TEST(resource_limits_as_asked_for)
 	rlimit_is(RLIMIT_FSIZE, 4097, 4097);
 	rlimit_is(RLIMIT_CPU, 3, 4);
 	rlimit_is(RLIMIT_NPROC, 4, 4);
-	ck_assert_uint_eq(p.nwarnings, 1);
+	ck_assert_uint_eq(p.nwarnings, 2);
 	o.pids.max = true;
 	plan_ok();
 	ck_assert_ptr_null(rlimit_of(RLIMIT_NPROC));
@@ -690,6 +703,7 @@ int main(void)
 			 a_deleted_current_directory_is_an_error_with_a_way_out,
 			 a_workspace_may_have_any_name,
 			 the_workspace_is_resolved,
+			 a_link_that_a_sandbox_can_have_made_is_not_followed,
 			 the_home_is_no_workspace_unless_named,
 			 a_workspace_that_holds_the_home_has_its_secrets_hidden,
 			 own_folders_that_could_be_made_from_inside_are_named,

@@ -97,6 +97,9 @@ START_TEST(a_target_through_a_link_is_refused_or_means_what_the_link_means)
 	plan_refused(ELOOP, "symbolic link");
 	o.nbinds = 0;
 	add_bind(BIND_RW, "--rw", "link", NULL);
+	plan_refused(ELOOP, "symbolic link");
+	o.nbinds = 0;
+	add_bind(BIND_RW, "--rw", at("other"), "link");
 	plan_ok();
 	ck_assert_str_eq(need(at("other"), PM_BIND)->src, at("other"));
 	ck_assert_ptr_null(mount_at(at("ws/link")));
