@@ -194,6 +194,32 @@ print([socket.socket(1).connect_ex(p) for p in sys.argv[1:]])' "$DIR/sock" /run/
 	is "connect" "$(out)" "[2, 2, 2]"
 fi
 
+# what one command leaves must not choose what the next one gets: links are followed only where no sandbox can have made them
+mkdir -p "$S/other"
+echo 'LEFT=1' >"$S/other/env"
+for o in "--ro %/lk" "--rw %/lk" "-v %/lk:/mnt/v" "--ro %/lk/other" "--ro-try %/lk" "--rootfs %/lk" "--env-file %/lk/other/env" \
+	"--report %/lk/rep"; do
+	t "FS-05:link-of-an-earlier-command-${o%% *}"
+	ak -- ln -s "$S" lk
+	is "the link was made" "$(readlink "$WS/lk")" "$S"
+	# shellcheck disable=SC2086
+	ak ${o//%/$WS} -- touch MARK
+	refused 125 "[sS]ymbolic link|ELOOP"
+	no "nothing came through it" test -e "$S/rep"
+done
+
+t "FS-05:link-of-an-earlier-command-as-workspace"
+ak -- ln -s "$S" lk
+run "$AK" exec -C "$WS/lk" -- touch MARK
+refused 125 "[sS]ymbolic link|ELOOP"
+no "written there" test -e "$S/MARK"
+
+t "FS:links-of-the-home-are-the-users"
+ln -sfn "$S/a" "$HOME/alink"
+ak --ro "$HOME/alink:/mnt/x" -- cat /mnt/x/f
+is output "$(out)" ORIG
+rm -f "$HOME/alink"
+
 t "MNT-10:symlink-target-of-a-mount"
 mkdir "$DIR/v"
 ln -s "$DIR/v" "$WS/o"

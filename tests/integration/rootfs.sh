@@ -148,8 +148,13 @@ no "rights: $(grep -E '^OPEN [23567]' "$O")" grep -qE '^OPEN [23567]:' "$O"
 t "FS:rootfs-is-a-link"
 fresh_root
 ln -sfn "$R" "$DIR/rl"
-ak --rootfs "$DIR/rl" -- /bin/identity
-is code "$RC" 0
+ak --rootfs "$DIR/rl" -- touch MARK
+refused 125 "symbolic link"
+like "and what to name" "$(err)" "$R"
+ln -sfn "$R" "$HOME/rl"
+ak --rootfs "$HOME/rl" -- /bin/identity
+is "a link of the home itself" "$RC" 0
+rm -f "$HOME/rl" "$DIR/rl"
 
 t "FS:rootfs-cannot-be-the-workspace-root"
 fresh_root
