@@ -4,11 +4,14 @@
 
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "executor/args_int.h"
@@ -492,6 +495,12 @@ START_TEST(variables_have_the_kernels_maximum)
 END_TEST
 
 /* Writes an env file, parses with it; the result is in o and e */
+/* as inside a sandbox: then a file is never opened, which is right but leaves nothing to test */
+static bool openat2_is_refused(void)
+{
+	return syscall(SYS_openat2, AT_FDCWD, "/", NULL, 0) < 0 && errno == ENOSYS;
+}
+
 static int with_env_file(const char *text, size_t len, char path[64])
 {
 	(void)snprintf(path, 64, "/tmp/ak-test-args-XXXXXX");
@@ -702,9 +711,13 @@ int main(void)
 	tcase_add_test(t, variables);
 	tcase_add_test(t, own_keys_never_pass);
 	tcase_add_test(t, variables_have_the_kernels_maximum);
-	tcase_add_test(t, env_file_lines);
-	tcase_add_test(t, env_file_errors_name_file_and_line);
-	tcase_add_test(t, env_file_that_cannot_be_read);
+	if (openat2_is_refused()) {
+		(void)fprintf(stderr, "not tested here: --env-file (openat2 is refused)\n");
+	} else {
+		tcase_add_test(t, env_file_lines);
+		tcase_add_test(t, env_file_errors_name_file_and_line);
+		tcase_add_test(t, env_file_that_cannot_be_read);
+	}
 	tcase_add_test(t, json_is_known_after_an_error);
 	tcase_add_test(t, help_wins_where_it_stands_first);
 	tcase_add_test(t, help_names_every_option);
