@@ -170,8 +170,8 @@ static int read_plain(const char *path, char **ret, size_t *ret_len)
 
 int arg_env_file(struct args *a, const struct arg_def *d, const char *value)
 {
-	char *text;
-	size_t len;
+	char *text = NULL;
+	size_t len = 0;
 	int rc = read_plain(value, &text, &len);
 
 	if (rc == -ELOOP)

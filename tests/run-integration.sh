@@ -86,7 +86,10 @@ cp "$build/ak" "$work/bin/ak"
 [ -x "$weak/ak" ] && cp "$weak/ak" "$work/bin/ak-weak"
 cp -r "$build/escape" "$work/bin/escape"
 cp -r tests/integration/. "$work/tests/"
-chmod -R a+rX "$work/bin" "$work/tests"
+# the tree itself may lie below /tmp, which the suites do not see, or in a closed home
+mkdir "$work/src"
+cp -r executor "$work/src/"
+chmod -R a+rX "$work/bin" "$work/tests" "$work/src"
 
 # private CMD... - with /tmp, /var/tmp and System V objects of our own, so that what others do is not taken for a leak; $work
 # stays visible. Namespaces of our own: the host's mounts are not touched. Does not return.
@@ -115,7 +118,7 @@ run_as() {
 		[ -n "$user" ] && [ "$who" = user ] && chown -R "$user:" "$work/user"
 		"$@" env -i HOME="$home" USER="${user:-$(id -un)}" PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin LANG=C.UTF-8 TERM=dumb \
 			AK="$work/bin/ak" AKW="$work/bin/ak-weak" ESC="$work/bin/escape" DIR="$work/$who/$s" WHO="$who" PY="$py" \
-			RES="$work/$who/results" SUITE="$s" TESTS="$work/tests" IT="$work" SRC="$PWD" REALHOME="$HOME" \
+			RES="$work/$who/results" SUITE="$s" TESTS="$work/tests" IT="$work" SRC="$work/src" REALHOME="$HOME" \
 			timeout -k 5 900 bash "$work/tests/$s.sh" </dev/null &
 		pid=$!
 		wait "$pid" || echo "FAIL $who $s the suite itself ended with an error" | tee -a "$work/broken"

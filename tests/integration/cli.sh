@@ -235,9 +235,8 @@ refused 125 "mount"
 
 t "23:no-signal-by-number"
 # init alone may signal by number, in its own namespace; doctor ends its own try-outs. Waiting for an own child by number is safe
-if [ -d "$SRC/executor" ]; then
-	is "calls" "$(grep -nE '(^|[^_a-z])kill\(' "$SRC"/executor/*.c "$SRC"/executor/ns/*.c 2>/dev/null | grep -vE '/doctor|^[^:]*:[0-9]*:[[:space:]]*(/?\*|//)')" ""
-else skip "the sources are not readable here"; fi
+ok "the sources are there" test -e "$SRC/executor/ns/userns.c"
+is "calls" "$(grep -nE '(^|[^_a-z])kill\(' "$SRC"/executor/*.c "$SRC"/executor/ns/*.c 2>/dev/null | grep -vE '/doctor|^[^:]*:[0-9]*:[[:space:]]*(/?\*|//)')" ""
 
 t "CLI:explain"
 ak --explain -- touch MARK

@@ -63,7 +63,7 @@ RC=0
 is code "$RC" 1
 like message "$(err)" "^ak: "
 
-t "DOCTOR+58:no-user-namespaces"
+t "58:doctor-names-the-sysctl"
 with_max 0 "$AK" doctor --json
 is code "$RC" 1
 well_formed
