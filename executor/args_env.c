@@ -184,8 +184,8 @@ int arg_env_file(struct args *a, const struct arg_def *d, const char *value)
 		return ak_err_set(a->err, EINVAL, "%s: %s is not a regular file", d->name, value);
 	if (rc == -EFBIG)
 		return ak_err_set(a->err, EFBIG, "%s: %s is over %u bytes", d->name, value, ENV_FILE_MAX);
-	if (rc < 0)
-		return ak_err_sys(a->err, -rc, "%s: read %s", d->name, value);
+	if (rc < 0 || !text)
+		return ak_err_sys(a->err, rc < 0 ? -rc : ENOMEM, "%s: read %s", d->name, value);
 
 	unsigned line_no;
 

@@ -101,7 +101,8 @@ no "a namespace was made" test "$RC" = 0
 
 t "47:no-host-path-but-the-workspace"
 ak -- cat /proc/self/mountinfo
-is "sources" "$(awk -v ws="$WS" 'index($4, ws) != 1 {print $4}' "$O" | grep -F "$IT")" ""
+# the file system of the workspace may itself be mounted from a folder: its path then stands in front
+is "sources" "$(awk -v ws="$WS" 'index($4, ws) == 0 {print $4}' "$O" | grep -F "$IT")" ""
 
 t "71:no-filter-compiler-inside"
 no "libseccomp in ak" grep -qa seccomp_rule_add "$AK"
