@@ -223,6 +223,10 @@ control() {
 		skip "no weak build (make weak)"
 	else
 		_esc_run "$AKW" "$names" "$prog" "$@"
+		# without the floor the limits program may break init itself before all of its claims are out: noticed as well
+		if [ "$prog" = limits ] && [ "$RC" = 125 ] && err | grep -q 'ended without a result'; then
+			want=
+		fi
 		for c in $want; do
 			grep -qE "^(OPEN|BROKEN) $c( |\$)" "$O" ||
 				nok "$c: $(grep -F " $c " "$O" || echo "no such claim; exit $RC; $(_short "$(err)")")"
