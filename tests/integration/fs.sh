@@ -330,4 +330,18 @@ t "FS:home-is-private"
 ak -- sh -c 'echo x >~/.newfile && cat ~/.newfile'
 is output "$(out)" x
 no "on the host" test -e "$HOME/.newfile"
+t "41:device-nodes-keep-their-attributes"
+ak -- sh -c 'echo x >/dev/null; chmod 600 /dev/null; touch /dev/zero'
+like "refused" "$(err)" "Read-only file system"
+ak -- sh -c 'echo x >/dev/null && head -c 1 /dev/zero | wc -c'
+is "and still work" "$(out)" 1
+
+t "SIG:ignored-by-the-caller-stays-ignored"
+(trap '' HUP; exec "$AK" exec -q -C "$WS" -- sh -c 'sleep 1; exit 7') &
+pid=$!
+sleep 0.4
+kill -HUP "$pid"
+wait "$pid"
+is code $? 7
+
 done_suite
