@@ -159,8 +159,10 @@ static int make_plan(struct exec_run *r, char *const env[], struct ak_err *err)
 	if (e < 0)
 		return e;
 	r->have_plan = true;
-	if (r->opts.workspace_given && !r->opts.explain)
-		hostinfo_make_own(&r->host, r->opts.workspace);
+	e = plan_build(&r->opts, &r->host, &r->plan, err);
+	if (e < 0 || !r->opts.workspace_given || r->opts.explain || !hostinfo_make_own(&r->host, r->opts.workspace))
+		return e;
+	plan_release(&r->plan);
 	return plan_build(&r->opts, &r->host, &r->plan, err);
 }
 

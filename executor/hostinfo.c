@@ -292,13 +292,19 @@ static void make_path(const char *path)
 	(void)mkdir(path, 0700);
 }
 
-void hostinfo_make_own(const struct hostinfo *h, const char *workspace)
+bool hostinfo_make_own(const struct hostinfo *h, const char *workspace)
 {
 	char *real = realpath(workspace, NULL);
 
-	if (real && ak_path_below(h->state_dir, real))
-		make_path(h->state_dir);
-	if (real && ak_path_below(h->config_dir, real))
-		make_path(h->config_dir);
+	const char *const own[] = {h->state_dir, h->config_dir};
+	bool made = false;
+
+	for (size_t i = 0; real && i < 2; i++) {
+		if (!ak_path_below(own[i], real) || access(own[i], F_OK) == 0)
+			continue;
+		make_path(own[i]);
+		made = true;
+	}
 	free(real);
+	return made;
 }

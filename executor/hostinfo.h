@@ -35,11 +35,12 @@ void hostinfo_release(struct hostinfo *h);
 
 /**
  * hostinfo_make_own() - make ak's own folders (0700) where they are missing and @workspace would show where they belong
- * @workspace:	as the user named it
+ * @workspace:	as the user named it; a plan with it has been made, so it is one
+ * Return: something was missing: the plan has to be made again.
  * Why: a folder that exists can be hidden, one that does not could be
  * made from inside and be read by a later run. Best effort: plan_build() warns about what is still missing.
  */
-void hostinfo_make_own(const struct hostinfo *h, const char *workspace);
+bool hostinfo_make_own(const struct hostinfo *h, const char *workspace);
 
 /** hostinfo_home_of() - the home of @uid by /etc/passwd, resolved. Return: malloc'ed; NULL when there is none. */
 char *hostinfo_home_of(uid_t uid);

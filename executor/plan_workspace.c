@@ -409,6 +409,9 @@ int plan_secrets(struct plan_ctx *c)
 	if (AK_WEAK(c->weak, AK_WEAK_ROOTVIEW))
 		return 0;
 	for (size_t i = 0; i < c->nown; i++) {
+		/* what lies in a folder of ak's own goes with that one's cover */
+		if (i > 0 && ak_path_below(c->own[i], c->own[0]) && access(c->own[0], F_OK) == 0)
+			continue;
 		if (!hide_shown(c, c->own[i]) && shown_writable(c, c->own[i]))
 			plan_notice(c->p,
 				    "\"%s\" does not exist yet and can be made from inside: ak would read it "

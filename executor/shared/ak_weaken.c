@@ -17,7 +17,7 @@ static const struct {
 	{"procro", AK_WEAK_PROC_RO},	{"dumpable", AK_WEAK_DUMPABLE},
 	{"fds", AK_WEAK_FDS},		{"env", AK_WEAK_ENV},
 	{"rdonly", AK_WEAK_RDONLY},	{"nosuid", AK_WEAK_NOSUID},
-	{"netns", AK_WEAK_NETNS},	{"pidns", AK_WEAK_PIDNS},
+	{"netns", AK_WEAK_NETNS},
 	{"pdeath", AK_WEAK_PDEATH},	{"rlimits", AK_WEAK_RLIMITS},
 	{"canary", AK_WEAK_CANARY},	{"rootview", AK_WEAK_ROOTVIEW},
 	{"protect", AK_WEAK_PROTECT},	{"streams", AK_WEAK_STREAMS},

@@ -22,7 +22,6 @@ enum ak_weaken {
 	AK_WEAK_RDONLY = 1u << 10,	/* "rdonly": system mounts stay writable */
 	AK_WEAK_NOSUID = 1u << 11,	/* "nosuid": mounts without nosuid and nodev */
 	AK_WEAK_NETNS = 1u << 12,	/* "netns": the host's network namespace with --net none */
-	AK_WEAK_PIDNS = 1u << 13,	/* "pidns": not used: init must be pid 1 */
 	AK_WEAK_PDEATH = 1u << 14,	/* "pdeath": init outlives the executor */
 	AK_WEAK_RLIMITS = 1u << 15,	/* "rlimits": none set */
 	AK_WEAK_CANARY = 1u << 16,	/* "canary": no self-test of the filters */
