@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -75,111 +74,26 @@ static int make_masks(struct mnt_ctx *c, struct ak_err *err)
 
 int mount_begin(struct mnt_ctx *c, const struct plan *p, uint32_t weaken, struct ak_err *err)
 {
+	const struct plan_mount plain = { .size_bytes = ROOT_SIZE_BYTES, .inodes = ROOT_INODES, .mode = 0755 };
+	const struct plan_mount overlay = { .size_bytes = p->root_size_bytes, .mode = 0755 };
 	int r;
 
 	*c = (struct mnt_ctx){ .plan = p, .root = -1, .dev = -1, .parent = -1, .weaken = weaken,
 			       .keep_uid0 = p->identity == PLAN_ID_ROOT };
-	r = mount_tmpfs(p->root == PLAN_ROOT_OVERLAY ? p->root_size_bytes : ROOT_SIZE_BYTES,
-			p->root == PLAN_ROOT_OVERLAY ? 0 : ROOT_INODES, 0755, mount_attrs(c, 0), err);
-	if (r < 0)
-		return r;
-	c->root = r;
 	/* onto "/": a path lookup of ours still starts at the host's root below it */
-	if (sys_move_mount(c->root, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
-		return ak_err_sys(err, errno, "mount the new root");
+	r = mount_new_tmpfs(AT_FDCWD, "/", p->root == PLAN_ROOT_OVERLAY ? &overlay : &plain, mount_attrs(c, 0));
+	if (r < 0)
+		return ak_err_sys(err, -r, "mount the new root");
+	/* and ".." at a root leads to what is stacked on it; check_alone() looks whether it did */
+	c->root = open("/..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (c->root < 0)
+		return ak_err_sys(err, errno, "open the new root");
 	if (p->root == PLAN_ROOT_OVERLAY) {
 		r = mount_overlay_root(c, err);
 		if (r < 0)
 			return r;
 	}
 	return make_masks(c, err);
-}
-
-/* "a/b/c" beneath root, no links: the common case costs one call */
-static int open_beneath(int root, const char *rel)
-{
-	return sys_openat2(root, *rel ? rel : ".", O_PATH | O_CLOEXEC,
-			   AK_RESOLVE_BENEATH | AK_RESOLVE_NO_SYMLINKS | AK_RESOLVE_NO_MAGICLINKS);
-}
-
-static int make_one(int at, const char *name, bool dir)
-{
-	if (dir)
-		return mkdirat(at, name, 0755) < 0 && errno != EEXIST ? -errno : 0;
-	return mknodat(at, name, S_IFREG | 0444, 0) < 0 && errno != EEXIST ? -errno : 0;
-}
-
-/* one step down: open @name in *@at, making it if missing; *@at is replaced by the child */
-static int step_down(struct mnt_ctx *c, int *at, const char *name, bool dir)
-{
-	int fd = openat(*at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	int r;
-
-	if (fd < 0 && errno == ENOENT) {
-		r = make_one(*at, name, dir);
-		if (r == -EROFS) {
-			r = mount_explode(c, at);
-			if (r == 0)
-				r = make_one(*at, name, dir);
-		}
-		if (r < 0)
-			return r;
-		fd = openat(*at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	}
-	if (fd < 0)
-		return -errno;
-	ak_fd_close(at);
-	*at = fd;
-	return 0;
-}
-
-static int make_path(struct mnt_ctx *c, const char *rel, bool dir)
-{
-	char part[NAME_MAX + 1];
-	AK_AUTO_FD at = fcntl(c->root, F_DUPFD_CLOEXEC, 3);
-	struct stat st;
-	int r;
-
-	if (at < 0)
-		return -errno;
-	while (*rel) {
-		size_t n = strcspn(rel, "/");
-
-		if (n >= sizeof(part))
-			return -ENAMETOOLONG;
-		memcpy(part, rel, n);
-		part[n] = '\0';
-		r = step_down(c, &at, part, rel[n] ? true : dir);
-		if (r < 0)
-			return r;
-		if (fstat(at, &st) < 0)
-			return -errno;
-		if (S_ISLNK(st.st_mode))
-			return -ELOOP;
-		rel += n + strspn(rel + n, "/");
-	}
-	return ak_fd_take(&at);
-}
-
-int mount_target(struct mnt_ctx *c, const char *dst, bool dir, bool must_exist, struct ak_err *err)
-{
-	const char *rel = dst + strspn(dst, "/");
-	int fd = open_beneath(c->root, rel);
-
-	if (fd >= 0)
-		return fd;
-	if (errno == ENOENT && !must_exist) {
-		fd = make_path(c, rel, dir);
-		if (fd >= 0)
-			return fd;
-		errno = -fd;
-	}
-	if (errno == ELOOP || errno == EXDEV) {
-		(void)ak_err_set(err, ELOOP, "mount target %s leads through a symbolic link", dst);
-		ak_err_hint(err, "name the real path as the target");
-		return -ELOOP;
-	}
-	return ak_err_sys(err, errno, "mount target %s", dst);
 }
 
 int mount_cover_clone(struct mnt_ctx *c, bool dir, struct ak_err *err)
@@ -204,43 +118,38 @@ int mount_cover(struct mnt_ctx *c, int target, struct ak_err *err)
 	return fd < 0 ? fd : mount_attach(fd, target, "a path to hide", err);
 }
 
-/*
- * The folder a row goes into, made if missing, and the row's name in it. The descriptor is c's; it is kept for the next
- * row, since the root view's rows come folder by folder, and forgotten as soon as anything else is mounted.
- */
-static int open_parent(struct mnt_ctx *c, const char *dst, const char **ret_name, struct ak_err *err)
+/* false: its name was there, or the mount failed, and nothing is left of it */
+static bool bind_on_new(int parent, const char *name, const struct plan_mount *m)
 {
-	size_t n = (size_t)(strrchr(dst, '/') - dst);
+	bool dir = !(m->flags & PMF_FILE);
 
-	*ret_name = dst + n + 1;
-	if (n >= sizeof(c->parent_path))
-		return ak_err_set(err, ENAMETOOLONG, "path too long: %s", dst);
-	if (c->parent >= 0 && strncmp(c->parent_path, dst, n) == 0 && c->parent_path[n] == '\0')
-		return c->parent;
-	ak_fd_close(&c->parent);
-	memcpy(c->parent_path, dst, n);
-	c->parent_path[n] = '\0';
-	c->parent = mount_target(c, n ? c->parent_path : "/", true, false, err);
-	return c->parent;
+	if (mount_make_name(parent, name, dir) < 0)
+		return false;
+	if (mount_new_bind(parent, name, m->src, MS_REC) == 0)
+		return true;
+	(void)unlinkat(parent, name, dir ? AT_REMOVEDIR : 0);
+	return false;
 }
 
 /* a row of the root view: our own folders, host paths everybody may read; flags are set for all of them at once later */
 static int system_bind(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
 {
 	const char *name;
-	int parent = open_parent(c, m->dst, &name, err);
+	int parent = mount_parent(c, m->dst, &name, err);
 	AK_AUTO_FD fd = -1;
 	int r;
 
 	if (parent < 0)
 		return parent;
+	if (bind_on_new(parent, name, m))
+		return 0;
 	fd = sys_open_tree(AT_FDCWD, m->src, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
 	if (fd < 0 && (m->flags & PMF_OPTIONAL))
 		return 0;
 	if (fd < 0)
 		return ak_err_sys(err, errno, "open %s", m->src);
-	r = make_one(parent, name, !(m->flags & PMF_FILE));
-	if (r < 0)
+	r = mount_make_name(parent, name, !(m->flags & PMF_FILE));
+	if (r < 0 && r != -EEXIST)
 		return ak_err_sys(err, -r, "make the mount point %s", m->dst);
 	if (sys_move_mount(fd, "", parent, name, MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		return ak_err_sys(err, errno, "mount on %s", m->dst);
@@ -271,7 +180,7 @@ static int bind_source(struct mnt_ctx *c, const struct plan_mount *m)
 	int fd;
 
 	if (m->flags & PMF_PROTECT)
-		at = open_beneath(c->root, m->dst + strspn(m->dst, "/"));
+		at = mount_open_beneath(c->root, m->dst + strspn(m->dst, "/"));
 	else
 		at = sys_openat2(AT_FDCWD, m->src, O_PATH | O_CLOEXEC, AK_RESOLVE_NO_SYMLINKS | AK_RESOLVE_NO_MAGICLINKS);
 	if (at < 0)
@@ -293,10 +202,22 @@ static int bind_attributes(struct mnt_ctx *c, const struct plan_mount *m, int fd
 	return 0;
 }
 
+static int attach_bind(struct mnt_ctx *c, const struct plan_mount *m, int fd, struct ak_err *err)
+{
+	bool dir = !(m->flags & PMF_FILE);
+	const char *name;
+	int parent = mount_new_target(c, m, dir, &name);
+	AK_AUTO_FD target = -1;
+
+	if (parent >= 0 && sys_move_mount(fd, "", parent, name, MOVE_MOUNT_F_EMPTY_PATH) == 0)
+		return 0;
+	target = mount_target(c, m->dst, dir, m->flags & PMF_TARGET_EXISTS, err);
+	return target < 0 ? target : mount_attach(fd, target, m->dst, err);
+}
+
 static int do_bind(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
 {
 	AK_AUTO_FD own = -1;
-	AK_AUTO_FD target = -1;
 	int fd = m->src_fd;
 	int r;
 
@@ -311,16 +232,13 @@ static int do_bind(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err 
 	r = bind_attributes(c, m, fd, err);
 	if (r < 0)
 		return r;
-	target = mount_target(c, m->dst, !(m->flags & PMF_FILE), m->flags & PMF_TARGET_EXISTS, err);
-	if (target < 0)
-		return target;
-	return mount_attach(fd, target, m->dst, err);
+	return attach_bind(c, m, fd, err);
 }
 
-static int do_tmpfs(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
+/* on a name that was there; a read-only one is kept open, since mount points of later rows are still to be made in it */
+static int held_tmpfs(struct mnt_ctx *c, const struct plan_mount *m, unsigned attrs, struct ak_err *err)
 {
-	AK_AUTO_FD fd = mount_tmpfs(m->size_bytes, m->inodes, m->mode,
-				    mount_attrs(c, m->flags & PMF_NOEXEC ? MOUNT_ATTR_NOEXEC : 0), err);
+	AK_AUTO_FD fd = mount_tmpfs(m->size_bytes, m->inodes, m->mode, attrs, err);
 	AK_AUTO_FD target = -1;
 	int r;
 
@@ -332,11 +250,22 @@ static int do_tmpfs(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err
 	r = mount_attach(fd, target, m->dst, err);
 	if (r < 0 || !(m->flags & PMF_RO))
 		return r;
-	/* mount points of later rows are still to be made in it */
 	if (c->nexploded == MOUNT_EXPLODED_MAX)
 		return ak_err_set(err, E2BIG, "too many folders to hide with something shown below them");
 	c->exploded[c->nexploded++] = ak_fd_take(&fd);
 	return 0;
+}
+
+static int do_tmpfs(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
+{
+	unsigned attrs = mount_attrs(c, m->flags & PMF_NOEXEC ? MOUNT_ATTR_NOEXEC : 0);
+	const char *name;
+	int r, parent = m->flags & PMF_RO ? -EEXIST : mount_new_target(c, m, true, &name);
+
+	if (parent < 0)
+		return held_tmpfs(c, m, attrs, err);
+	r = mount_new_tmpfs(parent, name, m, attrs);
+	return r < 0 ? ak_err_sys(err, -r, "mount the tmpfs on %s", m->dst) : 0;
 }
 
 static int do_hide(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
@@ -355,7 +284,7 @@ static int do_hide(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err 
 static int do_node(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
 {
 	const char *name;
-	int parent = open_parent(c, m->dst, &name, err);
+	int parent = mount_parent(c, m->dst, &name, err);
 	AK_AUTO_FD fd = -1;
 
 	if (parent < 0)

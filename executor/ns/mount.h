@@ -58,6 +58,9 @@ int mount_finish(struct mnt_ctx *c, struct ak_err *err);
  */
 int mount_target(struct mnt_ctx *c, const char *dst, bool dir, bool must_exist, struct ak_err *err);
 
+/** mount_open_beneath() - an O_PATH descriptor of @rel ("": @root) beneath @root, no links; -1 and errno */
+int mount_open_beneath(int root, const char *rel);
+
 /** mount_tmpfs() - a detached tmpfs. @inodes 0: no limit of inodes asked for. Return: mount descriptor or negative errno. */
 int mount_tmpfs(uint64_t size_bytes, uint64_t inodes, unsigned mode, unsigned attrs, struct ak_err *err);
 
@@ -70,6 +73,30 @@ int mount_cover_clone(struct mnt_ctx *c, bool dir, struct ak_err *err);
 /** MOUNT_MASK_* - names on the root tmpfs that covers are cloned from; removed by mount_finish() */
 #define MOUNT_MASK_FILE ".ak-mask-file"
 #define MOUNT_MASK_DIR ".ak-mask-dir"
+
+/* ---- mount_new.c: on names made just now, see there ---- */
+
+/** mount_make_name() - make a mount point @name in @at. Return: 0, -EEXIST, or another negative errno. */
+int mount_make_name(int at, const char *name, bool dir);
+
+/**
+ * mount_parent() - the folder @dst goes into, made if missing
+ * @ret_name:	the last component of @dst
+ * Return: a descriptor that stays c's, or negative errno. It is kept for the next row, since the root view's rows come folder
+ * by folder, and has to be forgotten (closed) before anything may cover it.
+ */
+int mount_parent(struct mnt_ctx *c, const char *dst, const char **ret_name, struct ak_err *err);
+
+/**
+ * mount_new_target() - make the mount point of @m, which must be missing
+ * Return: its folder, as mount_parent() has it; negative: it was there, or could not be made: take mount_target().
+ */
+int mount_new_target(struct mnt_ctx *c, const struct plan_mount *m, bool dir, const char **ret_name);
+
+/** mount_new_fs(), _tmpfs(), _bind() - mount(2) on @name, made just now in @parent, which becomes the working directory */
+int mount_new_fs(int parent, const char *name, const char *type, unsigned attrs, const char *options);
+int mount_new_tmpfs(int parent, const char *name, const struct plan_mount *m, unsigned attrs);
+int mount_new_bind(int parent, const char *name, const char *src, unsigned flags);
 
 /* parts with a file of their own */
 int mount_proc(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err);

@@ -52,17 +52,24 @@ static int bind_node(int dir, const char *name, const char *src, struct ak_err *
 	return 0;
 }
 
+/* looked at where it is mounted, so that nothing else can be shown there */
 static int bind_checked(int dir, const struct dev_node *n, struct ak_err *err)
 {
 	char src[32];
 	struct stat st;
+	int r;
 
 	snprintf(src, sizeof(src), "/dev/%s", n->name);
-	if (lstat(src, &st) < 0)
+	if (mknodat(dir, n->name, S_IFREG | 0666, 0) < 0)
+		return ak_err_sys(err, errno, "make %s", src);
+	r = mount_new_bind(dir, n->name, src, 0);
+	if (r < 0)
+		return ak_err_sys(err, -r, "mount %s", src);
+	if (fstatat(dir, n->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return ak_err_sys(err, errno, "stat %s", src);
 	if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(n->major, n->minor))
 		return ak_err_set(err, ENODEV, "%s of the host is not the character device %u:%u", src, n->major, n->minor);
-	return bind_node(dir, n->name, src, err);
+	return 0;
 }
 
 /*
@@ -92,48 +99,50 @@ static int dev_flags(int dir, struct ak_err *err)
 
 static int mount_pts(int dir, struct ak_err *err)
 {
-	static const char *const opts[][2] = { { "ptmxmode", "0666" }, { "mode", "0620" }, { "max", PTS_MAX } };
-	AK_AUTO_FD fs = sys_fsopen("devpts", FSOPEN_CLOEXEC);
-	AK_AUTO_FD fd = -1;
+	int r = mount_make_name(dir, "pts", true);
 
-	if (fs < 0)
-		return ak_err_sys(err, errno, "fsopen devpts");
-	if (sys_fsconfig(fs, FSCONFIG_SET_FLAG, "newinstance", NULL) < 0)
-		return ak_err_sys(err, errno, "devpts newinstance");
-	for (size_t i = 0; i < sizeof(opts) / sizeof(opts[0]); i++)
-		if (sys_fsconfig(fs, FSCONFIG_SET_STRING, opts[i][0], opts[i][1]) < 0)
-			return ak_err_sys(err, errno, "devpts %s=%s", opts[i][0], opts[i][1]);
-	if (sys_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL) < 0)
-		return ak_err_sys(err, errno, "create devpts");
-	fd = sys_fsmount(fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
-	if (fd < 0 || mkdirat(dir, "pts", 0755) < 0 || sys_move_mount(fd, "", dir, "pts", MOVE_MOUNT_F_EMPTY_PATH) < 0)
-		return ak_err_sys(err, errno, "mount /dev/pts");
-	return 0;
+	if (r == 0)
+		r = mount_new_fs(dir, "pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620,max=" PTS_MAX);
+	return r < 0 ? ak_err_sys(err, -r, "mount /dev/pts") : 0;
 }
 
 static int mount_shm(struct mnt_ctx *c, int dir, uint64_t size_bytes, struct ak_err *err)
 {
-	AK_AUTO_FD fd = mount_tmpfs(size_bytes, SHM_INODES, 01777, mount_attrs(c, 0), err);
+	const struct plan_mount shm = { .size_bytes = size_bytes, .inodes = SHM_INODES, .mode = 01777 };
+	int r = mount_make_name(dir, "shm", true);
 
-	if (fd < 0)
-		return fd;
-	if (mkdirat(dir, "shm", 0755) < 0 || sys_move_mount(fd, "", dir, "shm", MOVE_MOUNT_F_EMPTY_PATH) < 0)
-		return ak_err_sys(err, errno, "mount /dev/shm");
-	return 0;
+	if (r == 0)
+		r = mount_new_tmpfs(dir, "shm", &shm, mount_attrs(c, 0));
+	return r < 0 ? ak_err_sys(err, -r, "mount /dev/shm") : 0;
+}
+
+/* the tmpfs of /dev: mode 0755 and not 1777, fs.protected_regular would refuse O_CREAT opens of /dev/null otherwise */
+static int new_dev(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
+{
+	const struct plan_mount dev = { .size_bytes = DEV_SIZE_BYTES, .inodes = DEV_INODES, .mode = 0755 };
+	unsigned attrs = mount_attrs(c, MOUNT_ATTR_NOEXEC);
+	AK_AUTO_FD target = -1;
+	const char *name;
+	int r, parent = mount_new_target(c, m, true, &name);
+
+	if (parent >= 0) {
+		r = mount_new_tmpfs(parent, name, &dev, attrs);
+		if (r < 0)
+			return ak_err_sys(err, -r, "mount %s", m->dst);
+		c->dev = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		return c->dev < 0 ? ak_err_sys(err, errno, "open the new %s", m->dst) : 0;
+	}
+	target = mount_target(c, m->dst, true, false, err);
+	if (target < 0)
+		return target;
+	c->dev = mount_tmpfs(dev.size_bytes, dev.inodes, dev.mode, attrs, err);
+	return c->dev < 0 ? c->dev : mount_attach(c->dev, target, m->dst, err);
 }
 
 int mount_dev(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
 {
-	AK_AUTO_FD target = mount_target(c, m->dst, true, false, err);
-	int r = 0;
+	int r = new_dev(c, m, err);
 
-	if (target < 0)
-		return target;
-	/* mode 0755 and not 1777: fs.protected_regular would refuse O_CREAT opens of /dev/null otherwise */
-	c->dev = mount_tmpfs(DEV_SIZE_BYTES, DEV_INODES, 0755, mount_attrs(c, MOUNT_ATTR_NOEXEC), err);
-	if (c->dev < 0)
-		return c->dev;
-	r = mount_attach(c->dev, target, m->dst, err);
 	for (size_t i = 0; r == 0 && i < sizeof(dev_nodes) / sizeof(dev_nodes[0]); i++)
 		r = bind_checked(c->dev, &dev_nodes[i], err);
 	for (size_t i = 0; r == 0 && i < sizeof(dev_links) / sizeof(dev_links[0]); i++)

@@ -1,53 +1,105 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Brings loopback up in a new network namespace. Process: set-up child. Privilege: CAP_NET_ADMIN in its user namespace. */
+/*
+ * The network namespace and its loopback, made beside the mounts. Process: set-up child. Privilege: CAP_NET_ADMIN in its user
+ * namespace.
+ */
 #include "executor/ns/netns.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/rtnetlink.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <netlink/msg.h>
-#include <netlink/netlink.h>
 #include <sched.h>
 #include <stddef.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "executor/ns/nslimit.h"
 #include "executor/ns/vclone.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 
 #define LOOPBACK_IFINDEX 1	/* LOOPBACK_IFINDEX of include/net/flow.h: always the first device of a namespace */
 
-static int send_up(struct nl_sock *sk)
+/* Return: the request to bring loopback up, the caller's to nlmsg_free(); NULL: no memory */
+static struct nl_msg *up_request(void)
 {
 	struct ifinfomsg ifi = { .ifi_family = AF_UNSPEC, .ifi_index = LOOPBACK_IFINDEX, .ifi_flags = IFF_UP,
 				 .ifi_change = IFF_UP };
-	struct nl_msg *msg = nlmsg_alloc_simple(RTM_NEWLINK, NLM_F_REQUEST | NLM_F_ACK);
-	int r;
+	struct nl_msg *msg = nlmsg_alloc_size((size_t)nlmsg_total_size(sizeof(ifi)));
 
-	if (!msg)
-		return -NLE_NOMEM;
-	r = nlmsg_append(msg, &ifi, sizeof(ifi), NLMSG_ALIGNTO);
-	if (r == 0)
-		r = nl_send_auto(sk, msg);
-	nlmsg_free(msg);
-	return r < 0 ? r : nl_wait_for_ack(sk);
+	if (msg && (!nlmsg_put(msg, 0, 1, RTM_NEWLINK, 0, NLM_F_REQUEST | NLM_F_ACK) ||
+		    nlmsg_append(msg, &ifi, sizeof(ifi), NLMSG_ALIGNTO) < 0)) {
+		nlmsg_free(msg);
+		msg = NULL;
+	}
+	return msg;
 }
 
-/* runs beside the set-up child and shares its memory: system calls only, nothing of libc */
-static void make_netns(void *arg)
-{
-	static const char path[] = "/proc/thread-self/ns/net";
-	struct netns_worker *w = arg;
-	long r = vcall(SYS_unshare, CLONE_NEWNET, 0, 0, 0);
+/* ---- either thread: system calls without errno, nothing of libc ---- */
 
-	if (r == 0)
-		r = vcall(SYS_openat, AT_FDCWD, (long)(uintptr_t)path, O_RDONLY | O_CLOEXEC, 0);
-	w->result = (int)r;
+static int netlink_socket(void)
+{
+	return (int)vcall(SYS_socket, AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE, 0);
+}
+
+/* the kernel has answered when write returns: one message, an error number */
+static int ask(int sock, const struct nlmsghdr *request)
+{
+	struct {
+		struct nlmsghdr h;
+		struct nlmsgerr e;
+		char rest[64];
+	} ack;
+	long n = vcall(SYS_write, sock, (long)(uintptr_t)request, (long)request->nlmsg_len, 0);
+
+	if (n >= 0)
+		n = vcall(SYS_read, sock, (long)(uintptr_t)&ack, (long)sizeof(ack), 0);
+	if (n < 0)
+		return (int)n;
+	if (n < (long)(sizeof(ack.h) + sizeof(ack.e.error)) || ack.h.nlmsg_type != NLMSG_ERROR)
+		return -EBADMSG;
+	return ack.e.error;
+}
+
+/* a socket tells its namespace without a look at /proc: socket(7), SIOCGSKNS of Linux 4.9 */
+static int make_netns(struct netns_worker *w)
+{
+	int r = (int)vcall(SYS_unshare, CLONE_NEWNET, 0, 0, 0);
+	int sock = r < 0 ? -1 : netlink_socket();
+
+	if (r < 0 || sock < 0)
+		return r < 0 ? r : sock;
+	if (w->loopback)
+		w->lo = ask(sock, nlmsg_hdr(w->up));
+	r = (int)vcall(SYS_ioctl, sock, SIOCGSKNS, 0, 0);
+	(void)vcall(SYS_close, sock, 0, 0, 0);
+	return r;
+}
+
+static void work(struct netns_worker *w)
+{
+	const char *name = NULL;
+
+	w->net = make_netns(w);
+	w->limit = nslimit_first(w->limit_dir, w->limits, &name);
+	w->limit_name = name;
+}
+
+static void run_thread(void *arg)
+{
+	struct netns_worker *w = arg;
+
+	w->began = 1;
+	work(w);
 	vexit();
 }
+
+/* ---- the set-up child itself ---- */
 
 static int explain_netns(int code, struct ak_err *err)
 {
@@ -58,41 +110,62 @@ static int explain_netns(int code, struct ak_err *err)
 	return -code;
 }
 
-void netns_begin(struct netns_worker *w)
+static int loopback_failed(int code, struct ak_err *err)
 {
-	w->result = -EAGAIN;
-	w->started = vthread(w->stack, sizeof(w->stack), (uint32_t *)&w->tid, make_netns, w) == 0;
+	return ak_err_sys(err, code, "bring loopback up");
+}
+
+void netns_begin(struct netns_worker *w, bool loopback, int limit_dir, bool limits)
+{
+	w->net = -EAGAIN;
+	w->lo = w->limit = 0;
+	w->began = 0;
+	w->limits = limits;
+	w->limit_dir = limit_dir;
+	w->loopback = loopback;
+	w->up = loopback ? up_request() : NULL;
+	if (loopback && !w->up) {
+		w->loopback = false;
+		w->lo = -ENOMEM;
+	}
+	w->started = vthread(w->stack, sizeof(w->stack), (uint32_t *)&w->tid, run_thread, w) > 0;
+}
+
+static void wait_for(struct netns_worker *w)
+{
+	uint32_t tid;
+
+	while ((tid = w->tid) != 0)
+		(void)syscall(SYS_futex, &w->tid, FUTEX_WAIT, tid, NULL, NULL, 0);
 }
 
 int netns_join(struct netns_worker *w, struct ak_err *err)
 {
 	AK_AUTO_FD fd = -1;
-	uint32_t tid;
 
-	if (!w->started)
-		return unshare(CLONE_NEWNET) < 0 ? explain_netns(errno, err) : 0;
-	while ((tid = w->tid) != 0)
-		(void)syscall(SYS_futex, &w->tid, FUTEX_WAIT, tid, NULL, NULL, 0);
-	fd = w->result;
+	if (w->started)
+		wait_for(w);
+	else
+		work(w);
+	nlmsg_free(w->up);
+	fd = w->net;
 	if (fd < 0)
 		return explain_netns(-fd, err);
-	if (setns(fd, CLONE_NEWNET) < 0)
+	if (w->lo < 0)
+		return loopback_failed(-w->lo, err);
+	if (w->limit < 0)
+		return ak_err_sys(err, -w->limit, "write user.%s of the sandbox", w->limit_name);
+	if (w->started && setns(fd, CLONE_NEWNET) < 0)
 		return ak_err_sys(err, errno, "enter the sandbox's network namespace");
 	return 0;
 }
 
 int netns_loopback_up(struct ak_err *err)
 {
-	struct nl_sock *sk = nl_socket_alloc();
-	int r;
+	struct nl_msg *up = up_request();
+	AK_AUTO_FD sock = netlink_socket();
+	int r = !up ? -ENOMEM : sock < 0 ? sock : ask(sock, nlmsg_hdr(up));
 
-	if (!sk)
-		return ak_err_set(err, ENOMEM, "netlink socket: out of memory");
-	r = nl_connect(sk, NETLINK_ROUTE);
-	if (r == 0)
-		r = send_up(sk);
-	nl_socket_free(sk);
-	if (r < 0)
-		return ak_err_set(err, r == -NLE_PERM || r == -NLE_NOACCESS ? EPERM : EIO, "bring loopback up: %s", nl_geterror(r));
-	return 0;
+	nlmsg_free(up);
+	return r < 0 ? loopback_failed(-r, err) : 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sandbox's own network namespace. Process: set-up child. Privilege: CAP_NET_ADMIN there. */
+/* The sandbox's own network namespace, made by a second thread. Process: set-up child. Privilege: CAP_NET_ADMIN there. */
 #ifndef AK_NS_NETNS_H
 #define AK_NS_NETNS_H
 
@@ -7,36 +7,48 @@
 #include <stdint.h>
 
 struct ak_err;
+struct nl_msg;
 
-#define NETNS_STACK_BYTES 2048	/* for two system calls */
+#define NETNS_STACK_BYTES 4096	/* for a few system calls */
 
 /**
  * struct netns_worker - a network namespace that a second thread makes while the caller mounts
- * It is by far the dearest namespace (260 us of a start of 2.5 ms), and needs nothing of what happens meanwhile.
+ * It is by far the dearest namespace (a fifth of a start), and needs nothing of what happens meanwhile. Its loopback and the
+ * limits of nslimit_first() go with it.
  */
 struct netns_worker {
 	_Alignas(16) char stack[NETNS_STACK_BYTES];
 	volatile uint32_t tid;	/* 0 once the thread is gone */
-	volatile int result;	/* the namespace's descriptor, or negative errno */
+	volatile uint32_t began;	/* the thread has got a processor */
 	bool started;
+	bool loopback, limits;	/* what is wanted, see netns_begin() */
+	int limit_dir;
+	struct nl_msg *up;	/* the request that brings loopback up, written before the thread starts */
+	/* results: negative errno on failure */
+	volatile int net;	/* the namespace's descriptor */
+	volatile int lo;
+	volatile int limit;
+	const char *volatile limit_name;
 };
 
 /**
  * netns_begin() - start making it
- * @w:	must stay where it is until netns_join()
- * Without a stub for this architecture nothing is started and netns_join() makes the namespace itself.
+ * @w:		must stay where it is until netns_join()
+ * @loopback:	bring lo up in it
+ * @limit_dir, @limits: what nslimit_first() takes
+ * Without a stub for this architecture nothing is started and netns_join() does it all itself.
  */
-void netns_begin(struct netns_worker *w);
+void netns_begin(struct netns_worker *w, bool loopback, int limit_dir, bool limits);
 
 /**
  * netns_join() - wait for it and enter it
- * Requires: /proc of the host still reachable; CAP_SYS_ADMIN in the current user namespace. Leaves: one thread.
+ * Requires: CAP_SYS_ADMIN in the current user namespace. Leaves: one thread.
  * Return: 0 or negative errno; the hint names the sysctl that limits it.
  */
 int netns_join(struct netns_worker *w, struct ak_err *err);
 
 /**
- * netns_loopback_up() - bring up lo (RTM_NEWLINK through libnl-3)
+ * netns_loopback_up() - bring up lo of the current network namespace (RTM_NEWLINK, written by libnl-3)
  * 127.0.0.1/8 and ::1/128 come with it. Source: rtnetlink(7); net/ipv4/devinet.c, inetdev_event().
  * Return: 0 or negative errno.
  */

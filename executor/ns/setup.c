@@ -26,6 +26,7 @@
 #include "executor/ns/kabi.h"
 #include "executor/ns/mount.h"
 #include "executor/ns/netns.h"
+#include "executor/ns/nslimit.h"
 #include "executor/plan.h"
 #include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_err.h"
@@ -34,7 +35,6 @@
 #include "executor/shared/ak_weaken.h"
 
 #define OOM_SCORE_ADJ "500"		/* a sandbox goes before the user's own programs; HARDENING 89 */
-#define INOTIFY_INSTANCES "64"		/* half of the usual per-user pool of 128, so that one sandbox cannot take it all */
 
 static _Noreturn void child_fail(const struct setup *s, const struct ak_err *err)
 {
@@ -117,32 +117,6 @@ static int step_keyring(const struct setup *s, struct ak_err *err)
 	return 0;
 }
 
-/*
- * Limits of the kernel by user namespace: the files show those of our own. After the last namespace and the last detached
- * mount (which counts as one since Linux 6.x), and while the host's /proc is still there: our own has /proc/sys read-only.
- */
-static int write_ns_limits(const struct setup *s, struct ak_err *err)
-{
-	/* the first is what matters: without nested user namespaces no command ever has the capability the others take */
-	static const char *const names[] = {
-		"max_user_namespaces", "max_mnt_namespaces", "max_pid_namespaces",    "max_net_namespaces",
-		"max_ipc_namespaces",  "max_uts_namespaces", "max_cgroup_namespaces", "max_time_namespaces",
-	};
-	AK_AUTO_FD dir = open("/proc/sys/user", O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-	if (dir < 0)
-		return ak_err_sys(err, errno, "open /proc/sys/user");
-	(void)write_file(dir, "max_inotify_instances", INOTIFY_INSTANCES);	/* absent without inotify */
-	for (size_t i = 0; !AK_WEAK(s->weaken, AK_WEAK_NSLIMIT) && i < sizeof(names) / sizeof(names[0]); i++) {
-		int r = write_file(dir, names[i], "0");
-
-		/* a kind the kernel lacks has no file */
-		if (r < 0 && (r != -ENOENT || i == 0))
-			return ak_err_sys(err, -r, "write user.%s of the sandbox", names[i]);
-	}
-	return 0;
-}
-
 static bool own_network(const struct setup *s)
 {
 	return s->plan->net == NET_NONE && !AK_WEAK(s->weaken, AK_WEAK_NETNS);
@@ -157,40 +131,53 @@ static int step_names(const struct setup *s, struct ak_err *err)
 	return 0;
 }
 
-static int mount_plan(const struct setup *s, struct mnt_ctx *c, struct ak_err *err)
+static int make_root(const struct setup *s, struct ak_err *err)
 {
+	struct mnt_ctx c AK_UNINIT;
 	int r;
 
 	(void)umask(0);
-	r = mount_begin(c, s->plan, s->weaken, err);
-	return r < 0 ? r : mount_all(c, err);
+	r = mount_begin(&c, s->plan, s->weaken, err);
+	if (r == 0)
+		r = mount_all(&c, err);
+	if (r == 0)
+		r = mount_finish(&c, err);
+	(void)umask(022);
+	return r;
 }
 
-/* the root and the network are built side by side, then the door to the host is closed */
+/* what the second thread does where there is one, and the last limit, after the last detached mount */
+static int close_namespaces(const struct setup *s, int dir, struct ak_err *err)
+{
+	bool zero = !AK_WEAK(s->weaken, AK_WEAK_NSLIMIT);
+	const char *name = "";
+	int r = own_network(s) ? 0 : nslimit_first(dir, zero, &name);
+
+	if (r == 0 && zero)
+		r = nslimit_last(dir, &name);
+	return r < 0 ? ak_err_sys(err, -r, "write user.%s of the sandbox", name) : 0;
+}
+
+/* the root is built and the door to the host closed, the network is made beside that */
 static int step_root_and_network(const struct setup *s, struct ak_err *err)
 {
 	struct netns_worker net AK_UNINIT;
 	struct ak_err net_err = { 0 };
-	struct mnt_ctx c AK_UNINIT;
+	AK_AUTO_FD dir = nslimit_open();	/* the host's /proc is out of reach afterwards */
 	int r, n = 0;
 
+	if (dir < 0)
+		return ak_err_sys(err, -dir, "open /proc/sys/user");
 	if (own_network(s))
-		netns_begin(&net);
-	r = mount_plan(s, &c, err);
+		netns_begin(&net, !AK_WEAK(s->weaken, AK_WEAK_LOOPBACK), dir, !AK_WEAK(s->weaken, AK_WEAK_NSLIMIT));
+	r = make_root(s, err);
 	if (own_network(s))
 		n = netns_join(&net, &net_err);	/* always: the thread uses our stack */
 	if (r == 0 && n < 0) {
 		*err = net_err;
 		r = n;
 	}
-	if (r == 0)
-		r = write_ns_limits(s, err);
-	if (r == 0)
-		r = mount_finish(&c, err);
-	if (r == 0 && own_network(s) && !AK_WEAK(s->weaken, AK_WEAK_LOOPBACK))
-		r = netns_loopback_up(err);
-	(void)umask(022);
-	return r;
+	return r < 0 ? r : close_namespaces(s, dir, err);
 }
 
 static int step_privileges(const struct setup *s, struct ak_err *err)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #define STACK_BYTES (256u << 10)	/* touched only as far as it is used */
 
@@ -74,14 +75,12 @@ long vcall(long nr, long a, long b, long c, long d)
 	return x0;
 }
 #else
+/* no second thread here, so errno is free to use */
 long vcall(long nr, long a, long b, long c, long d)
 {
-	(void)nr;
-	(void)a;
-	(void)b;
-	(void)c;
-	(void)d;
-	return -ENOSYS;
+	long r = syscall(nr, a, b, c, d);
+
+	return r < 0 ? -errno : r;
 }
 
 static long clone3_call(struct clone_args *args, size_t size, void (*fn)(void *), void *arg)
@@ -130,5 +129,5 @@ int vthread(void *stack, size_t stack_size, uint32_t *tid, void (*fn)(void *), v
 	r = clone3_call(&a, sizeof(a), fn, arg);
 	if (r < 0)
 		*tid = 0;
-	return r < 0 ? (int)r : 0;
+	return (int)r;
 }

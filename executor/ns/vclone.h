@@ -27,11 +27,11 @@ pid_t vclone(struct clone_args *args, void (*fn)(void *), void *arg);
  * @tid:	not 0 while the thread runs; cleared and woken (futex) by the kernel when it is gone
  * @fn:		must not return, and must not touch anything of libc (thread-local storage is shared): it makes system calls
  *		with vcall() and ends with vexit()
- * Return: 0; negative errno; -ENOSYS where this architecture has no stub.
+ * Return: its id; negative errno; -ENOSYS where this architecture has no stub.
  */
 int vthread(void *stack, size_t stack_size, uint32_t *tid, void (*fn)(void *), void *arg);
 
-/** vcall() - a system call without errno. Return: what the kernel returns; -ENOSYS where there is no stub. */
+/** vcall() - a system call that leaves errno alone, where vthread() works. Return: what the kernel returns, -errno included. */
 long vcall(long nr, long a, long b, long c, long d);
 
 /** vexit() - end the calling thread */
