@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "executor/ns/kabi.h"
@@ -122,19 +121,27 @@ static uint64_t fs_access(uint32_t class)
 	return rights[class]; /* the decoder lets no other class through */
 }
 
+static long rule_add(int ruleset, const struct landlock_path_beneath_attr *rule)
+{
+	return syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, rule, 0);
+}
+
 static void add_rule(const struct init *in, int ruleset, const struct init_path *p, uint64_t handled)
 {
 	struct landlock_path_beneath_attr rule = { .allowed_access = fs_access(p->access) & handled };
-	struct stat st;
+	long r;
 
-	rule.parent_fd = open(p->path, O_PATH | O_CLOEXEC);
+	/* raw: libc would set close-on-exec by a second call for kernels older than any that has Landlock */
+	rule.parent_fd = (int)syscall(SYS_openat, AT_FDCWD, p->path, O_PATH | O_CLOEXEC);
 	if (rule.parent_fd < 0)
 		return;
-	if (fstat(rule.parent_fd, &st) < 0)
-		fail_simple(in, INIT_STAGE_CONFINE, errno, "Landlock: fstat");
-	if (!S_ISDIR(st.st_mode))
+	r = rule_add(ruleset, &rule);
+	if (r < 0 && errno == EINVAL) {
+		/* no folder: landlock_add_rule(2) */
 		rule.allowed_access &= FS_FILE;
-	if (syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0)
+		r = rule_add(ruleset, &rule);
+	}
+	if (r < 0)
 		fail_simple(in, INIT_STAGE_CONFINE, errno, "Landlock: add a rule");
 	(void)close(rule.parent_fd);
 }

@@ -52,19 +52,17 @@ static int bind_node(int dir, const char *name, const char *src, struct ak_err *
 	return 0;
 }
 
-/* looked at where it is mounted, so that nothing else can be shown there */
+/* from the working directory, the new /dev; looked at where it is mounted, so that nothing else can be shown there */
 static int bind_checked(int dir, const struct dev_node *n, struct ak_err *err)
 {
 	char src[32];
 	struct stat st;
-	int r;
 
 	snprintf(src, sizeof(src), "/dev/%s", n->name);
 	if (mknodat(dir, n->name, S_IFREG | 0666, 0) < 0)
 		return ak_err_sys(err, errno, "make %s", src);
-	r = mount_new_bind(dir, n->name, src, 0);
-	if (r < 0)
-		return ak_err_sys(err, -r, "mount %s", src);
+	if (mount(src, n->name, NULL, MS_BIND, NULL) < 0)
+		return ak_err_sys(err, errno, "mount %s", src);
 	if (fstatat(dir, n->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return ak_err_sys(err, errno, "stat %s", src);
 	if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(n->major, n->minor))
@@ -143,6 +141,8 @@ int mount_dev(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
 {
 	int r = new_dev(c, m, err);
 
+	if (r == 0 && fchdir(c->dev) < 0)
+		r = ak_err_sys(err, errno, "enter the new %s", m->dst);
 	for (size_t i = 0; r == 0 && i < sizeof(dev_nodes) / sizeof(dev_nodes[0]); i++)
 		r = bind_checked(c->dev, &dev_nodes[i], err);
 	for (size_t i = 0; r == 0 && i < sizeof(dev_links) / sizeof(dev_links[0]); i++)
