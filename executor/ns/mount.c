@@ -72,14 +72,19 @@ static int make_masks(struct mnt_ctx *c, struct ak_err *err)
 	return 0;
 }
 
-int mount_begin(struct mnt_ctx *c, const struct plan *p, uint32_t weaken, struct ak_err *err)
+void mount_init(struct mnt_ctx *c, const struct plan *p, uint32_t weaken)
 {
+	*c = (struct mnt_ctx){ .plan = p, .root = -1, .dev = -1, .proc = -1, .parent = -1, .weaken = weaken,
+			       .keep_uid0 = p->identity == PLAN_ID_ROOT };
+}
+
+int mount_begin(struct mnt_ctx *c, struct ak_err *err)
+{
+	const struct plan *p = c->plan;
 	const struct plan_mount plain = { .size_bytes = ROOT_SIZE_BYTES, .inodes = ROOT_INODES, .mode = 0755 };
 	const struct plan_mount overlay = { .size_bytes = p->root_size_bytes, .mode = 0755 };
 	int r;
 
-	*c = (struct mnt_ctx){ .plan = p, .root = -1, .dev = -1, .parent = -1, .weaken = weaken,
-			       .keep_uid0 = p->identity == PLAN_ID_ROOT };
 	/* onto "/": a path lookup of ours still starts at the host's root below it */
 	r = mount_new_tmpfs(AT_FDCWD, "/", p->root == PLAN_ROOT_OVERLAY ? &overlay : &plain, mount_attrs(c, 0));
 	if (r < 0)
@@ -383,20 +388,9 @@ static int check_alone(const struct mnt_ctx *c, struct ak_err *err)
 	return 0;
 }
 
-int mount_finish(struct mnt_ctx *c, struct ak_err *err)
+int mount_leave_host(struct mnt_ctx *c, struct ak_err *err)
 {
-	int r = 0;
-
-	if (unlinkat(c->root, MOUNT_MASK_FILE, 0) < 0 || unlinkat(c->root, MOUNT_MASK_DIR, AT_REMOVEDIR) < 0)
-		return ak_err_sys(err, errno, "remove the covers' names");
-	if (c->dev >= 0)
-		r = set_readonly(c->dev, "/dev", err);
-	for (unsigned i = 0; r == 0 && i < c->nexploded; i++)
-		r = set_readonly(c->exploded[i], "a folder that was made room in", err);
-	if (r == 0 && c->plan->root == PLAN_ROOT_TMPFS && !AK_WEAK(c->weaken, AK_WEAK_RDONLY))
-		r = set_readonly(c->root, "the root", err);
-	if (r < 0)
-		return r;
+	mount_proc_covers(c);
 	if (fchdir(c->root) < 0)
 		return ak_err_sys(err, errno, "enter the new root");
 	if (sys_pivot_root(".", ".") < 0)
@@ -410,5 +404,20 @@ int mount_finish(struct mnt_ctx *c, struct ak_err *err)
 			return ak_err_sys(err, errno, "detach the old root");
 	if (chdir("/") < 0)
 		return ak_err_sys(err, errno, "chdir /");
-	return check_alone(c, err);
+	return 0;
+}
+
+int mount_seal(struct mnt_ctx *c, struct ak_err *err)
+{
+	int r = mount_proc_check(c, err);
+
+	if (r == 0 && (unlinkat(c->root, MOUNT_MASK_FILE, 0) < 0 || unlinkat(c->root, MOUNT_MASK_DIR, AT_REMOVEDIR) < 0))
+		r = ak_err_sys(err, errno, "remove the covers' names");
+	if (r == 0 && c->dev >= 0)
+		r = set_readonly(c->dev, "/dev", err);
+	for (unsigned i = 0; r == 0 && i < c->nexploded; i++)
+		r = set_readonly(c->exploded[i], "a folder that was made room in", err);
+	if (r == 0 && c->plan->root == PLAN_ROOT_TMPFS && !AK_WEAK(c->weaken, AK_WEAK_RDONLY))
+		r = set_readonly(c->root, "the root", err);
+	return r < 0 ? r : check_alone(c, err);
 }

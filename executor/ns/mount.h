@@ -3,6 +3,7 @@
 #ifndef AK_NS_MOUNT_H
 #define AK_NS_MOUNT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -11,6 +12,8 @@ struct plan;
 struct plan_mount;
 
 #define MOUNT_EXPLODED_MAX 32
+
+enum { COVERS_NONE, COVERS_OFFERED, COVERS_TAKEN };
 
 /**
  * struct mnt_ctx - the root under construction
@@ -25,27 +28,48 @@ struct mnt_ctx {
 	char parent_path[256];
 	bool system_done;		/* the rows of the root view are mounted and read-only */
 	int dev;			/* the /dev tmpfs, made read-only at the end; -1 */
+	int proc;			/* the new procfs, for its covers; -1 */
+	atomic_int covers;		/* COVERS_*, and what mount_proc_covers() came to */
+	int covers_result;		/* negative errno */
+	const char *covers_what;
 	int exploded[MOUNT_EXPLODED_MAX];	/* tmpfs that stand in for read-only folders, made read-only at the end */
 	unsigned nexploded;
 	uint32_t weaken;		/* AK_WEAK_* of a test build */
 	bool keep_uid0;			/* host uid 0 is mapped: file modes of /proc protect nothing */
 };
 
+/** mount_init() - before mount_begin(), and before another thread may call mount_proc_covers() */
+void mount_init(struct mnt_ctx *c, const struct plan *p, uint32_t weaken);
+
 /**
  * mount_begin() - attach the new, empty root
  * Requires: a mount namespace of our own, capabilities in the user namespace that owns it, ids mapped.
  * Return: 0 or negative errno.
  */
-int mount_begin(struct mnt_ctx *c, const struct plan *p, uint32_t weaken, struct ak_err *err);
+int mount_begin(struct mnt_ctx *c, struct ak_err *err);
 
 /** mount_all() - every row of the plan, in order. Return: 0 or negative errno; the message names the row. */
 int mount_all(struct mnt_ctx *c, struct ak_err *err);
 
 /**
- * mount_finish() - close the root: read-only, pivot_root, old root detached, working directory "/"
- * Leaves: nothing of the host reachable but what the plan showed.
+ * mount_proc_covers() - cover what tells of or changes the host in /proc, if that is on offer
+ * Whichever of two threads comes first does it; there are 15 to 25 mounts. The working directory becomes /proc. System calls
+ * without errno only, for vthread(). The result is for mount_proc_check(), which mount_seal() calls.
  */
-int mount_finish(struct mnt_ctx *c, struct ak_err *err);
+void mount_proc_covers(struct mnt_ctx *c);
+int mount_proc_check(struct mnt_ctx *c, struct ak_err *err);
+
+/**
+ * mount_leave_host() - pivot_root, old root detached, working directory "/"
+ * Leaves: nothing of the host reachable but what the plan showed. Covers not yet begun are made by it.
+ */
+int mount_leave_host(struct mnt_ctx *c, struct ak_err *err);
+
+/**
+ * mount_seal() - our own file systems read-only, and a look whether the new root is the only one
+ * Requires: no other thread in mount_proc_covers().
+ */
+int mount_seal(struct mnt_ctx *c, struct ak_err *err);
 
 /**
  * mount_target() - an O_PATH descriptor for a mount point, made if it is missing

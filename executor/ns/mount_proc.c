@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "executor/ns/sysmount.h"
+#include "executor/ns/vclone.h"
 #include "executor/plan.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
@@ -109,57 +110,80 @@ static int new_proc(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err
 	return fd < 0 ? ak_err_sys(err, errno, "open the new procfs") : fd;
 }
 
+/* ---- covers: either thread, system calls without errno (vclone.h) ---- */
+
+static int bind_here(const char *src, const char *dst)
+{
+	return (int)vcall(SYS_mount, (long)(uintptr_t)src, (long)(uintptr_t)dst, 0, MS_BIND, 0);
+}
+
 /*
- * One mask, from the working directory: that is /proc, so its parent is the new root, where the covers have their names. No
- * name here is a link.
+ * From the working directory: that is /proc, so its parent is the new root, where the covers have their names. No name here is
+ * a link.
  */
-static int mask_one(const struct proc_row *row, struct ak_err *err)
+static int cover_row(const struct mnt_ctx *c, const struct proc_row *row)
 {
-	const char *cover = row->dir ? "../" MOUNT_MASK_DIR : "../" MOUNT_MASK_FILE;
+	int r;
 
-	if (mount(cover, row->name, NULL, MS_BIND, NULL) < 0 && errno != ENOENT)
-		return ak_err_sys(err, errno, "cover /proc/%s", row->name);
-	return 0;
-}
-
-static int readonly_one(const struct proc_row *row, struct ak_err *err)
-{
-	if (mount(row->name, row->name, NULL, MS_BIND, NULL) < 0)
-		return ak_err_sys(err, errno, "mount /proc/%s on itself", row->name);
-	return 0;
-}
-
-static int cover_row(const struct mnt_ctx *c, const struct proc_row *row, struct ak_err *err)
-{
 	if (row->cover == COVER_RO)
-		return AK_WEAK(c->weaken, AK_WEAK_PROC_RO) ? 0 : readonly_one(row, err);
+		return AK_WEAK(c->weaken, AK_WEAK_PROC_RO) ? 0 : bind_here(row->name, row->name);
 	if (AK_WEAK(c->weaken, AK_WEAK_MASKS) || (row->cover == COVER_MASK_0 && !c->keep_uid0))
 		return 0;
-	return mask_one(row, err);
+	r = bind_here(row->dir ? "../" MOUNT_MASK_DIR : "../" MOUNT_MASK_FILE, row->name);
+	return r == -ENOENT ? 0 : r;
+}
+
+static int setattr(int fd, unsigned flags, const struct mount_attr *attr)
+{
+	static const char none[] = "";
+
+	return (int)vcall(SYS_mount_setattr, fd, (long)(uintptr_t)none, (long)(AT_EMPTY_PATH | flags), (long)(uintptr_t)attr,
+			  sizeof(*attr));
 }
 
 /* everything mounted on /proc becomes read-only, /proc itself does not: programs write to /proc/self */
-static int seal_covers(int proc, struct ak_err *err)
+static int seal_covers(int proc)
 {
 	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC };
 	struct mount_attr clear = { .attr_clr = MOUNT_ATTR_RDONLY };
+	int r = setattr(proc, AT_RECURSIVE, &attr);
 
-	if (sys_mount_setattr(proc, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr) < 0 ||
-	    sys_mount_setattr(proc, "", AT_EMPTY_PATH, &clear) < 0)
-		return ak_err_sys(err, errno, "make what covers /proc read-only");
-	return 0;
+	return r < 0 ? r : setattr(proc, 0, &clear);
+}
+
+void mount_proc_covers(struct mnt_ctx *c)
+{
+	int offered = COVERS_OFFERED;
+	int r;
+
+	if (!atomic_compare_exchange_strong(&c->covers, &offered, COVERS_TAKEN))
+		return;
+	c->covers_what = "enter it";
+	r = (int)vcall(SYS_fchdir, c->proc, 0, 0, 0, 0);
+	for (size_t i = 0; r == 0 && i < sizeof(proc_rows) / sizeof(proc_rows[0]); i++) {
+		c->covers_what = proc_rows[i].name;
+		r = cover_row(c, &proc_rows[i]);
+	}
+	if (r == 0) {
+		c->covers_what = "make what covers it read-only";
+		r = seal_covers(c->proc);
+	}
+	c->covers_result = r;
+}
+
+/* ---- */
+
+int mount_proc_check(struct mnt_ctx *c, struct ak_err *err)
+{
+	ak_fd_close(&c->proc);
+	return c->covers_result < 0 ? ak_err_sys(err, -c->covers_result, "cover parts of /proc: %s", c->covers_what) : 0;
 }
 
 int mount_proc(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
 {
-	AK_AUTO_FD proc = new_proc(c, m, err);
-	int r = 0;
-
-	if (proc < 0)
-		return proc;
-	if (fchdir(proc) < 0)
-		return ak_err_sys(err, errno, "enter the new procfs");
-	for (size_t i = 0; r == 0 && i < sizeof(proc_rows) / sizeof(proc_rows[0]); i++)
-		r = cover_row(c, &proc_rows[i], err);
-	return r < 0 ? r : seal_covers(proc, err);
+	c->proc = new_proc(c, m, err);
+	if (c->proc < 0)
+		return c->proc;
+	atomic_store(&c->covers, COVERS_OFFERED);
+	return 0;
 }

@@ -44,7 +44,7 @@ static struct nl_msg *up_request(void)
 
 static int netlink_socket(void)
 {
-	return (int)vcall(SYS_socket, AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE, 0);
+	return (int)vcall(SYS_socket, AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE, 0, 0);
 }
 
 /* the kernel has answered when write returns: one message, an error number */
@@ -55,10 +55,10 @@ static int ask(int sock, const struct nlmsghdr *request)
 		struct nlmsgerr e;
 		char rest[64];
 	} ack;
-	long n = vcall(SYS_write, sock, (long)(uintptr_t)request, (long)request->nlmsg_len, 0);
+	long n = vcall(SYS_write, sock, (long)(uintptr_t)request, (long)request->nlmsg_len, 0, 0);
 
 	if (n >= 0)
-		n = vcall(SYS_read, sock, (long)(uintptr_t)&ack, (long)sizeof(ack), 0);
+		n = vcall(SYS_read, sock, (long)(uintptr_t)&ack, (long)sizeof(ack), 0, 0);
 	if (n < 0)
 		return (int)n;
 	if (n < (long)(sizeof(ack.h) + sizeof(ack.e.error)) || ack.h.nlmsg_type != NLMSG_ERROR)
@@ -69,15 +69,15 @@ static int ask(int sock, const struct nlmsghdr *request)
 /* a socket tells its namespace without a look at /proc: socket(7), SIOCGSKNS of Linux 4.9 */
 static int make_netns(struct netns_worker *w)
 {
-	int r = (int)vcall(SYS_unshare, CLONE_NEWNET, 0, 0, 0);
+	int r = (int)vcall(SYS_unshare, CLONE_NEWNET, 0, 0, 0, 0);
 	int sock = r < 0 ? -1 : netlink_socket();
 
 	if (r < 0 || sock < 0)
 		return r < 0 ? r : sock;
-	if (w->loopback)
+	if (w->up)
 		w->lo = ask(sock, nlmsg_hdr(w->up));
-	r = (int)vcall(SYS_ioctl, sock, SIOCGSKNS, 0, 0);
-	(void)vcall(SYS_close, sock, 0, 0, 0);
+	r = (int)vcall(SYS_ioctl, sock, SIOCGSKNS, 0, 0, 0);
+	(void)vcall(SYS_close, sock, 0, 0, 0, 0);
 	return r;
 }
 
@@ -86,15 +86,16 @@ static void work(struct netns_worker *w)
 	const char *name = NULL;
 
 	w->net = make_netns(w);
-	w->limit = nslimit_first(w->limit_dir, w->limits, &name);
+	w->limit = nslimit_first(w->job.limit_dir, w->job.limits, &name);
 	w->limit_name = name;
+	if (w->job.after)
+		w->job.after(w->job.arg);
 }
 
 static void run_thread(void *arg)
 {
 	struct netns_worker *w = arg;
 
-	w->began = 1;
 	work(w);
 	vexit();
 }
@@ -115,19 +116,13 @@ static int loopback_failed(int code, struct ak_err *err)
 	return ak_err_sys(err, code, "bring loopback up");
 }
 
-void netns_begin(struct netns_worker *w, bool loopback, int limit_dir, bool limits)
+void netns_begin(struct netns_worker *w, const struct netns_job *job)
 {
+	w->job = *job;
 	w->net = -EAGAIN;
-	w->lo = w->limit = 0;
-	w->began = 0;
-	w->limits = limits;
-	w->limit_dir = limit_dir;
-	w->loopback = loopback;
-	w->up = loopback ? up_request() : NULL;
-	if (loopback && !w->up) {
-		w->loopback = false;
-		w->lo = -ENOMEM;
-	}
+	w->limit = 0;
+	w->up = job->loopback ? up_request() : NULL;
+	w->lo = job->loopback && !w->up ? -ENOMEM : 0;
 	w->started = vthread(w->stack, sizeof(w->stack), (uint32_t *)&w->tid, run_thread, w) > 0;
 }
 

@@ -12,6 +12,20 @@ struct nl_msg;
 #define NETNS_STACK_BYTES 4096	/* for a few system calls */
 
 /**
+ * struct netns_job - what is wanted of the second thread
+ * @loopback:	bring lo up
+ * @limit_dir, @limits: what nslimit_first() takes
+ * @after:	called at the end, with @arg; may be NULL. Restricted as vthread()'s function is.
+ */
+struct netns_job {
+	bool loopback;
+	int limit_dir;
+	bool limits;
+	void (*after)(void *arg);
+	void *arg;
+};
+
+/**
  * struct netns_worker - a network namespace that a second thread makes while the caller mounts
  * It is by far the dearest namespace (a fifth of a start), and needs nothing of what happens meanwhile. Its loopback and the
  * limits of nslimit_first() go with it.
@@ -19,10 +33,8 @@ struct nl_msg;
 struct netns_worker {
 	_Alignas(16) char stack[NETNS_STACK_BYTES];
 	volatile uint32_t tid;	/* 0 once the thread is gone */
-	volatile uint32_t began;	/* the thread has got a processor */
 	bool started;
-	bool loopback, limits;	/* what is wanted, see netns_begin() */
-	int limit_dir;
+	struct netns_job job;
 	struct nl_msg *up;	/* the request that brings loopback up, written before the thread starts */
 	/* results: negative errno on failure */
 	volatile int net;	/* the namespace's descriptor */
@@ -34,11 +46,9 @@ struct netns_worker {
 /**
  * netns_begin() - start making it
  * @w:		must stay where it is until netns_join()
- * @loopback:	bring lo up in it
- * @limit_dir, @limits: what nslimit_first() takes
  * Without a stub for this architecture nothing is started and netns_join() does it all itself.
  */
-void netns_begin(struct netns_worker *w, bool loopback, int limit_dir, bool limits);
+void netns_begin(struct netns_worker *w, const struct netns_job *job);
 
 /**
  * netns_join() - wait for it and enter it

@@ -22,13 +22,13 @@ int nslimit_open(void)
 
 static int write_file(int dir, const char *name, const char *text)
 {
-	long fd = vcall(SYS_openat, dir, (long)(uintptr_t)name, O_WRONLY | O_CLOEXEC, 0);
+	long fd = vcall(SYS_openat, dir, (long)(uintptr_t)name, O_WRONLY | O_CLOEXEC, 0, 0);
 	long r;
 
 	if (fd < 0)
 		return (int)fd;
-	r = vcall(SYS_write, fd, (long)(uintptr_t)text, (long)strlen(text), 0);
-	(void)vcall(SYS_close, fd, 0, 0, 0);
+	r = vcall(SYS_write, fd, (long)(uintptr_t)text, (long)strlen(text), 0, 0);
+	(void)vcall(SYS_close, fd, 0, 0, 0, 0);
 	return r < 0 ? (int)r : 0;
 }
 

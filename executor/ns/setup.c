@@ -131,19 +131,18 @@ static int step_names(const struct setup *s, struct ak_err *err)
 	return 0;
 }
 
-static int make_root(const struct setup *s, struct ak_err *err)
+static int make_root(struct mnt_ctx *c, struct ak_err *err)
 {
-	struct mnt_ctx c AK_UNINIT;
-	int r;
+	int r = mount_begin(c, err);
 
-	(void)umask(0);
-	r = mount_begin(&c, s->plan, s->weaken, err);
 	if (r == 0)
-		r = mount_all(&c, err);
-	if (r == 0)
-		r = mount_finish(&c, err);
-	(void)umask(022);
-	return r;
+		r = mount_all(c, err);
+	return r < 0 ? r : mount_leave_host(c, err);
+}
+
+static void cover_proc(void *arg)
+{
+	mount_proc_covers(arg);
 }
 
 /* what the second thread does where there is one, and the last limit, after the last detached mount */
@@ -158,26 +157,42 @@ static int close_namespaces(const struct setup *s, int dir, struct ak_err *err)
 	return r < 0 ? ak_err_sys(err, -r, "write user.%s of the sandbox", name) : 0;
 }
 
-/* the root is built and the door to the host closed, the network is made beside that */
-static int step_root_and_network(const struct setup *s, struct ak_err *err)
+static int make_root_and_network(const struct setup *s, struct mnt_ctx *c, int limit_dir, struct ak_err *err)
 {
+	const struct netns_job job = { .loopback = !AK_WEAK(s->weaken, AK_WEAK_LOOPBACK), .limit_dir = limit_dir,
+				       .limits = !AK_WEAK(s->weaken, AK_WEAK_NSLIMIT), .after = cover_proc, .arg = c };
 	struct netns_worker net AK_UNINIT;
 	struct ak_err net_err = { 0 };
-	AK_AUTO_FD dir = nslimit_open();	/* the host's /proc is out of reach afterwards */
-	int r, n = 0;
+	int r, n;
 
-	if (dir < 0)
-		return ak_err_sys(err, -dir, "open /proc/sys/user");
-	if (own_network(s))
-		netns_begin(&net, !AK_WEAK(s->weaken, AK_WEAK_LOOPBACK), dir, !AK_WEAK(s->weaken, AK_WEAK_NSLIMIT));
-	r = make_root(s, err);
-	if (own_network(s))
-		n = netns_join(&net, &net_err);	/* always: the thread uses our stack */
+	if (!own_network(s))
+		return make_root(c, err);
+	netns_begin(&net, &job);
+	r = make_root(c, err);
+	n = netns_join(&net, &net_err);	/* always: the thread uses our stack */
 	if (r == 0 && n < 0) {
 		*err = net_err;
 		r = n;
 	}
-	return r < 0 ? r : close_namespaces(s, dir, err);
+	return r;
+}
+
+/* the root is built and the door to the host closed, the network is made beside that */
+static int step_root_and_network(const struct setup *s, struct ak_err *err)
+{
+	AK_AUTO_FD dir = nslimit_open();	/* the host's /proc is out of reach afterwards */
+	struct mnt_ctx c AK_UNINIT;
+	int r;
+
+	if (dir < 0)
+		return ak_err_sys(err, -dir, "open /proc/sys/user");
+	mount_init(&c, s->plan, s->weaken);
+	(void)umask(0);
+	r = make_root_and_network(s, &c, dir, err);
+	(void)umask(022);
+	if (r == 0)
+		r = close_namespaces(s, dir, err);
+	return r < 0 ? r : mount_seal(&c, err);
 }
 
 static int step_privileges(const struct setup *s, struct ak_err *err)

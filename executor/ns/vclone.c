@@ -33,12 +33,13 @@ static long clone3_call(struct clone_args *args, size_t size, void (*fn)(void *)
 	return ret;
 }
 
-long vcall(long nr, long a, long b, long c, long d)
+long vcall(long nr, long a, long b, long c, long d, long e)
 {
 	long ret;
 	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
 
-	__asm__ volatile("syscall" : "=a"(ret) : "0"(nr), "D"(a), "S"(b), "d"(c), "r"(r10) : "rcx", "r11", "memory");
+	__asm__ volatile("syscall" : "=a"(ret) : "0"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8) : "rcx", "r11", "memory");
 	return ret;
 }
 #elif defined(__aarch64__)
@@ -63,22 +64,23 @@ static long clone3_call(struct clone_args *args, size_t size, void (*fn)(void *)
 	return x0;
 }
 
-long vcall(long nr, long a, long b, long c, long d)
+long vcall(long nr, long a, long b, long c, long d, long e)
 {
 	register long x0 __asm__("x0") = a;
 	register long x1 __asm__("x1") = b;
 	register long x2 __asm__("x2") = c;
 	register long x3 __asm__("x3") = d;
+	register long x4 __asm__("x4") = e;
 	register long x8 __asm__("x8") = nr;
 
-	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3), "r"(x8) : "memory");
+	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x8) : "memory");
 	return x0;
 }
 #else
 /* no second thread here, so errno is free to use */
-long vcall(long nr, long a, long b, long c, long d)
+long vcall(long nr, long a, long b, long c, long d, long e)
 {
-	long r = syscall(nr, a, b, c, d);
+	long r = syscall(nr, a, b, c, d, e);
 
 	return r < 0 ? -errno : r;
 }
@@ -112,13 +114,13 @@ pid_t vclone(struct clone_args *args, void (*fn)(void *), void *arg)
 _Noreturn void vexit(void)
 {
 	for (;;)
-		(void)vcall(SYS_exit, 0, 0, 0, 0);
+		(void)vcall(SYS_exit, 0, 0, 0, 0, 0);
 }
 
 int vthread(void *stack, size_t stack_size, uint32_t *tid, void (*fn)(void *), void *arg)
 {
 	struct clone_args a = {
-		.flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_CHILD_CLEARTID,
+		.flags = CLONE_VM | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_CHILD_CLEARTID,
 		.child_tid = (uint64_t)(uintptr_t)tid,
 		.stack = (uint64_t)(uintptr_t)stack,
 		.stack_size = stack_size,

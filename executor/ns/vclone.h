@@ -22,7 +22,7 @@ struct clone_args;
 pid_t vclone(struct clone_args *args, void (*fn)(void *), void *arg);
 
 /**
- * vthread() - a second thread of the calling process for a few system calls
+ * vthread() - a second thread of the calling process for a few system calls, with a working directory of its own
  * @stack:	the caller's, aligned to 16 bytes
  * @tid:	not 0 while the thread runs; cleared and woken (futex) by the kernel when it is gone
  * @fn:		must not return, and must not touch anything of libc (thread-local storage is shared): it makes system calls
@@ -32,7 +32,7 @@ pid_t vclone(struct clone_args *args, void (*fn)(void *), void *arg);
 int vthread(void *stack, size_t stack_size, uint32_t *tid, void (*fn)(void *), void *arg);
 
 /** vcall() - a system call that leaves errno alone, where vthread() works. Return: what the kernel returns, -errno included. */
-long vcall(long nr, long a, long b, long c, long d);
+long vcall(long nr, long a, long b, long c, long d, long e);
 
 /** vexit() - end the calling thread */
 _Noreturn void vexit(void);

@@ -113,11 +113,16 @@ static int build(struct plan_mount *m, size_t n, struct ak_err *err)
 {
 	struct plan p = { .rootfs_fd = -1, .mounts = m, .nmounts = n, .identity = PLAN_ID_SAME };
 	struct mnt_ctx c;
-	int r = mount_begin(&c, &p, 0, err);
+	int r;
+
+	mount_init(&c, &p, 0);
+	r = mount_begin(&c, err);
 
 	if (r == 0)
 		r = mount_all(&c, err);
-	return r < 0 ? r : mount_finish(&c, err);
+	if (r == 0)
+		r = mount_leave_host(&c, err);
+	return r < 0 ? r : mount_seal(&c, err);
 }
 
 static void set_up(void)
