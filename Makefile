@@ -10,6 +10,7 @@ CC = gcc
 MUSL_CC ?= musl-gcc
 PKG_CONFIG ?= pkg-config
 ARCH := $(shell uname -m)
+comma := ,
 ifeq ($(V),)
   Q := @
 endif
@@ -41,6 +42,7 @@ else ifeq ($(PROFILE),fuzz)
 else
   $(error PROFILE is release, weak, asan or fuzz)
 endif
+POLICY_LINK := $(if $(filter release weak,$(PROFILE)),-pie -Wl$(comma)-z$(comma)relro -Wl$(comma)-z$(comma)now,$(LINK))
 CFLAGS ?=
 ALL_CFLAGS = $(BASE) $(OPT) $(PIC) $(CFLAGS)
 
@@ -70,7 +72,7 @@ EXEC_OBJ := $(EXEC_SRC:%.c=$(B)/%.o) $(B)/seccomp/filters_gen.o $(B)/init_blob.o
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-all: $(B)/ak
+all: $(B)/ak $(B)/ak-policy
 
 $(B)/ak: $(B)/executor/main.o $(EXEC_OBJ)
 	$(Q)echo '  LD    $@'; $(CC) $(ALL_CFLAGS) $(LINK) -o $@ $^ $(EXEC_LIBS)
@@ -99,6 +101,17 @@ $(B)/seccomp/compile: $(wildcard seccomp/compile*.c seccomp/*.h)
 
 $(B)/seccomp/filters_gen.c: $(B)/seccomp/compile $(wildcard seccomp/profiles/*.json)
 	$(Q)echo '  GEN   $@'; $(B)/seccomp/compile $(ARCH) seccomp/profiles $@
+
+# --- ak-policy: the reader of what users write in JSON; a program of its own, so that the executor parses none ------------
+POLICY_SRC := $(wildcard seccomp/policy*.c seccomp/docker*.c seccomp/json_read.c) seccomp/compile_build.c seccomp/compile_dag.c \
+	seccomp/compile_layout.c seccomp/compile_nr.c executor/shared/ak_filter_file.c executor/shared/ak_wire.c executor/shared/ak_fd.c
+POLICY_OBJ := $(POLICY_SRC:%.c=$(B)/policy/%.o)
+POLICY_LIBS = $(shell $(PKG_CONFIG) --libs libseccomp)
+$(B)/policy/%.o: %.c
+	@mkdir -p $(@D)
+	$(Q)echo '  CC    $<'; $(CC) $(ALL_CFLAGS) $(shell $(PKG_CONFIG) --cflags libseccomp) -MMD -MP -c -o $@ $<
+$(B)/ak-policy: $(POLICY_OBJ)
+	$(Q)echo '  LD    $@'; $(CC) $(ALL_CFLAGS) $(POLICY_LINK) -o $@ $^ $(POLICY_LIBS)
 
 # the other architecture's filters: linked by their test only
 OTHER_ARCH := $(if $(filter aarch64,$(ARCH)),x86_64,aarch64)

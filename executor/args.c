@@ -193,6 +193,7 @@ void exec_opts_release(struct exec_opts *o)
 	free(o->workspace);
 	free(o->workdir);
 	free(o->rootfs);
+	free(o->seccomp_file);
 	free(o->report);
 	free(o->fds);
 	for (size_t i = 0; i < o->nbinds; i++) {

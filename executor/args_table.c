@@ -71,7 +71,7 @@
 	X("--max-output", 0, true, 0, arg_max_output, \
 	  "      --max-output SIZE      bytes passed of stdout and of stderr (default with --json: 16m)\n") \
 	X("--seccomp", 0, true, 0, arg_seccomp, \
-	  "      --seccomp default|strict  system call profile (default: default)\n") \
+	  "      --seccomp default|strict|FILE  system call profile; FILE: Docker-format JSON\n") \
 	X("--isolation", 0, true, 0, arg_isolation, \
 	  "      --isolation namespaces    kind of isolation (default: namespaces)\n") \
 	X("--user", 'u', true, 0, arg_user, \

@@ -179,12 +179,15 @@ int arg_seccomp(struct args *a, const struct arg_def *d, const char *value)
 	else if (strcmp(value, "strict") == 0)
 		a->o->seccomp = "strict";
 	else
-		return ak_err_set(
-			a->err, EINVAL,
-			"%s: " Q
-			" is neither default nor strict; profile files are not available in this version",
-			d->name, value);
-	return 0;
+		a->o->seccomp = NULL;
+	free(a->o->seccomp_file);
+	a->o->seccomp_file = NULL;
+	if (a->o->seccomp)
+		return 0;
+	if (!*value)
+		return ak_err_set(a->err, EINVAL, "%s: a profile or the path of one is expected", d->name);
+	a->o->seccomp_file = strdup(value);
+	return a->o->seccomp_file ? 0 : ak_err_set(a->err, ENOMEM, "out of memory");
 }
 
 /* What to do instead of 0, which never means "unlimited" */

@@ -28,6 +28,7 @@
 #include "executor/relay.h"
 #include "executor/report.h"
 #include "executor/sandbox.h"
+#include "executor/seccomp_user.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_clock.h"
 #include "executor/shared/ak_err.h"
@@ -160,10 +161,13 @@ static int make_plan(struct exec_run *r, char *const env[], struct ak_err *err)
 		return e;
 	r->have_plan = true;
 	e = plan_build(&r->opts, &r->host, &r->plan, err);
-	if (e < 0 || !r->opts.workspace_given || r->opts.explain || !hostinfo_make_own(&r->host, r->opts.workspace))
-		return e;
-	plan_release(&r->plan);
-	return plan_build(&r->opts, &r->host, &r->plan, err);
+	if (e == 0 && r->opts.workspace_given && !r->opts.explain && hostinfo_make_own(&r->host, r->opts.workspace)) {
+		plan_release(&r->plan);
+		e = plan_build(&r->opts, &r->host, &r->plan, err);
+	}
+	if (e == 0 && r->opts.seccomp_file)
+		e = seccomp_user_load(r->opts.seccomp_file, &r->host, &r->plan, err);
+	return e;
 }
 
 /* host-privileged acts, then the door closes behind us: see docs/architecture.md, "Root mode" */

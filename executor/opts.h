@@ -71,7 +71,8 @@ struct exec_opts {
 	bool user_given;
 	uint32_t uid, gid;	/* --user UID[:GID]; gid = uid's default (see plan) when gid_given is false */
 	bool gid_given;
-	const char *seccomp;	/* "default" or "strict"; static */
+	const char *seccomp;	/* "default" or "strict"; static; NULL with seccomp_file */
+	char *seccomp_file;	/* a user's profile as named; NULL: a shipped one */
 	enum opt_identity identity;
 	int *fds;		/* --fd, each ≥ 3, no duplicates, sorted */
 	size_t nfds;

@@ -156,7 +156,7 @@ static void copy_options(struct plan_ctx *c)
 	p->hostname = "sandbox";
 	p->argv = o->argv;
 	p->argc = o->argc > 0 ? (size_t)o->argc : 0;
-	p->seccomp = o->seccomp;
+	p->seccomp = o->seccomp_file ? o->seccomp_file : o->seccomp;
 	p->tty = o->tty;
 	p->keep_fds = o->fds;
 	p->nkeep_fds = o->nfds;
@@ -232,6 +232,7 @@ void plan_release(struct plan *p)
 	free(p->paths);
 	for (size_t i = 0; i < p->nwarnings; i++)
 		free(p->warnings[i]);
+	free(p->filter);
 	free(p->rootfs);
 	free(p->workspace);
 	free(p->cwd);

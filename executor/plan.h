@@ -99,7 +99,10 @@ struct plan {
 	struct init_path *paths;	/* path strings are owned */
 	size_t npaths;
 
-	const char *seccomp;		/* profile name; static */
+	const char *seccomp;		/* profile name, static; or the path of a user's, borrowed from exec_opts */
+	uint8_t *filter;		/* a user's profile, compiled: filter_count * 8 bytes; owned; NULL: a shipped one */
+	uint32_t filter_count;
+	uint32_t canary_skip;		/* self-tests that the filter would answer with death */
 	bool allow_setid;		/* nothing writable maps to host ids: the floor's set-id rows are lifted */
 	bool floor_setgid;		/* set-group-id bits are refused too: root mode, or a caller with supplementary groups */
 	bool tty;

@@ -56,7 +56,9 @@ static void fill_config(const struct plan *p, int landlock_abi, struct init_conf
 	c->nrlimits = (uint32_t)p->nrlimits;
 	for (size_t i = 0; i < p->nrlimits; i++)
 		c->rlimits[i] = (struct init_rlimit){ p->rlimits[i].resource, p->rlimits[i].soft, p->rlimits[i].hard };
-	c->profile = as_filter(seccomp_profile(p->seccomp));
+	c->profile = p->filter ? (struct init_filter){ .insns = p->filter, .count = p->filter_count }
+			       : as_filter(seccomp_profile(p->seccomp));
+	c->canary_skip = p->canary_skip;
 	c->floor = as_filter(seccomp_floor(floor_kind(p)));
 	c->nkeep_fds = (uint32_t)p->nkeep_fds;
 	memcpy(c->keep_fds, p->keep_fds, p->nkeep_fds * sizeof(p->keep_fds[0]));

@@ -16,7 +16,7 @@
 
 #define COMPILE_INSNS_MAX BPF_MAXINSNS /* the kernel's maximum for one filter */
 #define COMPILE_ARGS_MAX 6
-#define COMPILE_EXTRA_MAX 48 /* rules for calls that the library cannot name */
+#define COMPILE_EXTRA_MAX 256 /* rules for calls that the library cannot name */
 
 struct target {
 	const char *name; /* as uname -m says it */
@@ -43,6 +43,7 @@ struct builder {
 	uint32_t def_action;
 	struct extra extra[COMPILE_EXTRA_MAX];
 	unsigned int extras;
+	uint32_t stub_from; /* numbers from here on do not exist (ENOSYS); 0: as the filter says */
 };
 
 #define DAG_NODES_MAX 4096
@@ -93,6 +94,9 @@ const struct target *target_find(const char *name);
  * call.
  */
 int nr_extra(const struct target *t, const char *name);
+
+/** nr_name() - the name of a call that the table has; Return: NULL for every other number. Lives for ever. */
+const char *nr_name(const struct target *t, int nr);
 
 /**
  * nr_check() - compare the table with the library, for the names both know

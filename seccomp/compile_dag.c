@@ -15,6 +15,7 @@
 #define OFF_NR ((uint32_t)offsetof(struct seccomp_data, nr))
 #define OFF_ARCH ((uint32_t)offsetof(struct seccomp_data, arch))
 #define OFF_ARGS ((uint32_t)offsetof(struct seccomp_data, args))
+#define X32_BIT 0x40000000u
 
 /* The accumulator: a value, or a word of the arguments under a mask. */
 struct acc {
@@ -277,6 +278,49 @@ static int add_segments(struct run *r, const struct builder *b, const uint32_t *
 	return 0;
 }
 
+/* the new range [from, X32_BIT) in place of what began there, with what follows it kept */
+static int stub_x32(struct dag *d, size_t n, uint32_t from, int enosys, int after)
+{
+	struct segment tail[8];
+	size_t kept = 0;
+
+	for (size_t i = n; i < d->n_segments; i++) {
+		if (d->segments[i].first <= X32_BIT)
+			continue;
+		if (kept == sizeof(tail) / sizeof(tail[0]))
+			return -E2BIG;
+		tail[kept++] = d->segments[i];
+	}
+	d->segments[n++] = (struct segment){from, enosys};
+	d->segments[n++] = (struct segment){X32_BIT, after};
+	for (size_t i = 0; i < kept; i++)
+		d->segments[n++] = tail[i];
+	d->n_segments = n;
+	return 0;
+}
+
+/* From a number on, and below those of x32, every answer becomes "does not exist" */
+static int stub(struct dag *d, const struct builder *b)
+{
+	uint32_t end = b->target->scmp == SCMP_ARCH_X86_64 ? X32_BIT : UINT32_MAX;
+	int enosys = node_ret(d, SCMP_ACT_ERRNO(ENOSYS));
+	int after = -1;
+	size_t n = 0;
+
+	if (enosys < 0 || d->n_segments + 2 > DAG_SEGMENTS_MAX)
+		return enosys < 0 ? enosys : -E2BIG;
+	for (size_t i = 0; i < d->n_segments && d->segments[i].first <= end; i++)
+		after = d->segments[i].root;
+	while (n < d->n_segments && d->segments[n].first < b->stub_from)
+		n++;
+	if (end == UINT32_MAX) {
+		d->segments[n] = (struct segment){b->stub_from, enosys};
+		d->n_segments = n + 1;
+		return 0;
+	}
+	return stub_x32(d, n, b->stub_from, enosys, after);
+}
+
 int dag_build(struct dag *d, struct builder *b, const struct prog *lib)
 {
 	uint32_t *points = calloc(2 * (COMPILE_INSNS_MAX + COMPILE_EXTRA_MAX) + 1, sizeof(*points));
@@ -294,6 +338,8 @@ int dag_build(struct dag *d, struct builder *b, const struct prog *lib)
 	rc = d->nodes[rc].kind == NODE_RET && d->nodes[rc].k == SCMP_ACT_KILL_PROCESS
 		     ? add_segments(r, b, points, breakpoints(b, lib, points))
 		     : -EINVAL;
+	if (!rc && b->stub_from)
+		rc = stub(d, b);
 out:
 	free(r);
 	free(points);

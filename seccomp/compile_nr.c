@@ -67,6 +67,15 @@ int nr_extra(const struct target *t, const char *name)
 	return -ENOENT;
 }
 
+const char *nr_name(const struct target *t, int nr)
+{
+	for (size_t i = 0; i < N_EXTRA; i++) {
+		if (extra_nr[i].nr == nr && (!extra_nr[i].only || extra_nr[i].only == t->scmp))
+			return extra_nr[i].name;
+	}
+	return NULL;
+}
+
 int nr_check(const struct target *t)
 {
 	int bad = 0;

@@ -72,6 +72,7 @@ static void put_limits(struct ak_wr *w, const struct init_config *c)
 	}
 	ak_wr_bytes(w, c->profile.insns, (size_t)c->profile.count * INSN_BYTES);
 	ak_wr_bytes(w, c->floor.insns, (size_t)c->floor.count * INSN_BYTES);
+	ak_wr_u32(w, c->canary_skip);
 	ak_wr_u32(w, c->nkeep_fds);
 	for (uint32_t i = 0; i < c->nkeep_fds; i++)
 		ak_wr_u32(w, (uint32_t)c->keep_fds[i]);
@@ -143,6 +144,7 @@ static void get_limits(struct ak_rd *r, struct init_config *c)
 	}
 	c->profile = get_filter(r);
 	c->floor = get_filter(r);
+	c->canary_skip = ak_rd_u32(r);
 	c->nkeep_fds = get_count(r, AK_INIT_FDS_MAX);
 	for (uint32_t i = 0; i < c->nkeep_fds; i++)
 		c->keep_fds[i] = (int32_t)ak_rd_u32(r);

@@ -72,6 +72,7 @@ struct init_config {
 	uint32_t nrlimits;
 	struct init_filter profile;	/* loaded first */
 	struct init_filter floor;	/* loaded second, so that its errno wins a tie */
+	uint32_t canary_skip;		/* bit n: ak_canaries[n] is not tried */
 	int32_t keep_fds[AK_INIT_FDS_MAX];	/* 3 or more; passed to the command under the same number (--fd) */
 	uint32_t nkeep_fds;
 	uint16_t tty_rows, tty_cols;

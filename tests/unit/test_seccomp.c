@@ -19,7 +19,7 @@
 
 #include "seccomp/filters.h"
 #include "seccomp/filters_gen.h"
-#include "tests/unit/bpf_sim.h"
+#include "seccomp/sim.h"
 #include "tests/unit/test_seccomp_nr.h"
 #include "tests/unit/test_seccomp_rows.h"
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "tests/unit/bpf_sim.h"
+#include "seccomp/sim.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs seccomp programs as the kernel does, one filter or a stack of two, for table tests. Header only.
- * Process: unit tests. Privilege: none.
+ * Runs seccomp programs as the kernel does, one filter or a stack of two. Header only.
+ * Process: executor, ak-policy, unit tests. Privilege: none.
  */
-#ifndef AK_TESTS_UNIT_BPF_SIM_H
-#define AK_TESTS_UNIT_BPF_SIM_H
+#ifndef AK_SECCOMP_SIM_H
+#define AK_SECCOMP_SIM_H
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>

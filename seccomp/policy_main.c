@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ak-policy: reads what users write (JSON) for the executor, which reads none. It gets its input as descriptor 0, gives its
+ * answer on descriptor 1, confines itself first, and lives for one answer. Privilege: none.
+ *
+ *   ak-policy compile NAME	a profile from 0, a struct ak_filter_file on 1; NAME is for messages only
+ *   ak-policy check NAME	what the profile allows and refuses, as text
+ *   ak-policy dump NAME	the same in full, and the program
+ *
+ * Exit: 0; 1 with one line on descriptor 2 that names the place; 2 usage.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_filter_file.h"
+#include "seccomp/docker.h"
+#include "seccomp/policy.h"
+
+static int complain(const char *name, const struct json_error *e)
+{
+	fprintf(stderr, "%.120s:%u:%u: %s\n", name, e->line, e->col, e->text);
+	return 1;
+}
+
+static char *read_input(size_t *ret_len, struct json_error *err)
+{
+	size_t cap = JSON_BYTES_MAX + 1, n = 0;
+	char *buf = malloc(cap);
+	ssize_t k = 1;
+
+	*err = (struct json_error){ .line = 1, .col = 1 };
+	while (buf && n < cap && (k = read(STDIN_FILENO, buf + n, cap - n)) != 0) {
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			break;
+		n += (size_t)k;
+	}
+	if (!buf || k < 0)
+		snprintf(err->text, sizeof(err->text), "%s", buf ? strerror(errno) : "out of memory");
+	else if (n > JSON_BYTES_MAX)
+		snprintf(err->text, sizeof(err->text), "longer than %u bytes", JSON_BYTES_MAX);
+	else
+		return *ret_len = n, buf;
+	free(buf);
+	return NULL;
+}
+
+static void host_facts(struct docker_host *h, struct utsname *u)
+{
+	if (uname(u) < 0)
+		abort();	/* cannot fail: uname(2) */
+	h->target = target_find(u->machine);
+	if (sscanf(u->release, "%u.%u", &h->kernel_major, &h->kernel_minor) != 2)
+		h->kernel_major = h->kernel_minor = 0;
+}
+
+/* everything up to the finished filter; on failure @err says why */
+static int build(const char *text, size_t len, const struct docker_host *host, struct policy_result *res, struct json_error *err)
+{
+	struct json_doc doc;
+	int rc = json_read(text, len, 0, &doc, err);
+
+	if (rc == 0)
+		rc = docker_read(&doc, host, &res->profile, &res->notes, err);
+	if (rc == 0)
+		rc = docker_compile(&res->profile, host, &res->prog, &res->notes, err);
+	if (rc == 0)
+		rc = policy_usable(res, err);
+	/* the profile points into the document, which therefore lives as long as the process */
+	return rc;
+}
+
+static int write_compiled(const struct policy_result *res, const struct utsname *u)
+{
+	struct ak_filter_file f = { .maker = AK_VERSION, .arch = u->machine, .release = u->release, .insns = res->prog.insns,
+				    .count = res->prog.count };
+	char *buf = malloc(AK_FILTER_FILE_MAX);
+	char more[64];
+	long n;
+
+	for (size_t i = 0; i < res->notes.n; i++)
+		f.notes[f.n_notes++] = res->notes.line[i];
+	if (res->notes.more) {
+		snprintf(more, sizeof(more), "%zu more remarks: see ak seccomp check", res->notes.more);
+		f.notes[f.n_notes++] = more;
+	}
+	n = buf ? ak_filter_file_encode(&f, buf, AK_FILTER_FILE_MAX) : -ENOMEM;
+	if (n > 0)
+		n = ak_write_all(STDOUT_FILENO, buf, (size_t)n);
+	free(buf);
+	return n < 0;
+}
+
+static int answer(const char *verb, const struct policy_result *res, const struct utsname *u, const struct docker_host *host)
+{
+	if (strcmp(verb, "compile") == 0)
+		return write_compiled(res, u);
+	policy_print_check(res, host, stdout);
+	if (strcmp(verb, "dump") == 0)
+		policy_print_program(&res->prog, stdout);
+	return fflush(stdout) != 0 || ferror(stdout);
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const verbs[] = { "compile", "check", "dump" };
+	struct policy_result *res = calloc(1, sizeof(*res));
+	struct docker_host host = { 0 };
+	struct json_error err = { 0 };
+	struct utsname u;
+	size_t len = 0, v = 0;
+	char *text;
+
+	while (argc == 3 && v < sizeof(verbs) / sizeof(verbs[0]) && strcmp(verbs[v], argv[1]) != 0)
+		v++;
+	if (argc != 3 || v == sizeof(verbs) / sizeof(verbs[0]) || !res) {
+		fprintf(stderr, "usage: ak-policy compile|check|dump NAME\n");
+		return 2;
+	}
+	host_facts(&host, &u);
+	if (policy_confine() < 0) {
+		fprintf(stderr, "ak-policy cannot confine itself: %s\n", strerror(errno));
+		return 1;
+	}
+	res->notes.file = argv[2];
+	text = read_input(&len, &err);
+	if (!text)
+		return complain(argv[2], &err);
+	if (!host.target) {
+		fprintf(stderr, "no filters for this machine (%s)\n", u.machine);
+		return 1;
+	}
+	if (build(text, len, &host, res, &err) < 0)
+		return complain(argv[2], &err);
+	return answer(verbs[v], res, &u, &host);
+}
