@@ -105,11 +105,14 @@ $(B)/seccomp/filters_gen.c: $(B)/seccomp/compile $(wildcard seccomp/profiles/*.j
 # --- ak-policy: the reader of what users write in JSON; a program of its own, so that the executor parses none ------------
 POLICY_SRC := $(wildcard seccomp/policy*.c seccomp/docker*.c seccomp/json_read.c) seccomp/compile_build.c seccomp/compile_dag.c \
 	seccomp/compile_layout.c seccomp/compile_nr.c executor/shared/ak_filter_file.c executor/shared/ak_wire.c executor/shared/ak_fd.c
-POLICY_OBJ := $(POLICY_SRC:%.c=$(B)/policy/%.o)
+POLICY_OBJ := $(POLICY_SRC:%.c=$(B)/policy/%.o) $(B)/policy/shipped.o
 POLICY_LIBS = $(shell $(PKG_CONFIG) --libs libseccomp)
 $(B)/policy/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)echo '  CC    $<'; $(CC) $(ALL_CFLAGS) $(shell $(PKG_CONFIG) --cflags libseccomp) -MMD -MP -c -o $@ $<
+$(B)/policy/shipped.o: seccomp/policy_shipped.S $(wildcard seccomp/profiles/*.json)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PIC) -c -o $@ $<
 $(B)/ak-policy: $(POLICY_OBJ)
 	$(Q)echo '  LD    $@'; $(CC) $(ALL_CFLAGS) $(POLICY_LINK) -o $@ $^ $(POLICY_LIBS)
 
@@ -131,15 +134,22 @@ $(B)/unit/%: tests/unit/%.c $(EXEC_OBJ)
 	@mkdir -p $(@D)
 	$(Q)echo '  TEST  $@'; $(CC) $(ALL_CFLAGS) $(EXEC_CFLAGS) $(TEST_CFLAGS) -o $@ $< $(EXEC_OBJ) $(TEST_LINK) $(shell $(PKG_CONFIG) --libs libcap libnl-3.0) $(TEST_LIBS)
 
+# the parts of ak-policy that its tests link; the rest comes with the executor's
+POLICY_TEST_OBJ := $(filter-out $(B)/policy/executor/% $(B)/policy/seccomp/policy_main.o $(B)/policy/shipped.o,$(POLICY_OBJ))
+$(B)/unit/test_policy_json $(B)/unit/test_policy_docker: $(POLICY_TEST_OBJ)
+$(B)/unit/test_policy_json $(B)/unit/test_policy_docker: TEST_LIBS += $(POLICY_TEST_OBJ) $(POLICY_LIBS)
+$(B)/fuzz/fuzz_policy_json $(B)/fuzz/fuzz_policy_docker: $(POLICY_TEST_OBJ)
+$(B)/fuzz/fuzz_policy_json $(B)/fuzz/fuzz_policy_docker: FUZZ_LIBS = $(POLICY_TEST_OBJ) $(POLICY_LIBS)
+
 # fuzz targets: with PROFILE=fuzz under libFuzzer, otherwise with a driver that replays files
 ifeq ($(PROFILE),fuzz)
 $(B)/fuzz/%: tests/fuzz/%.c $(EXEC_OBJ)
 	@mkdir -p $(@D)
-	$(Q)echo '  FUZZ  $@'; $(CC) $(ALL_CFLAGS) -o $@ $< $(EXEC_OBJ) -fsanitize=fuzzer,address,undefined $(shell $(PKG_CONFIG) --libs libcap libnl-3.0)
+	$(Q)echo '  FUZZ  $@'; $(CC) $(ALL_CFLAGS) -o $@ $< $(EXEC_OBJ) -fsanitize=fuzzer,address,undefined $(shell $(PKG_CONFIG) --libs libcap libnl-3.0) $(FUZZ_LIBS)
 else
 $(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/replay_main.c $(EXEC_OBJ)
 	@mkdir -p $(@D)
-	$(Q)echo '  FUZZ  $@'; $(CC) $(ALL_CFLAGS) -o $@ $< tests/fuzz/replay_main.c $(EXEC_OBJ) $(TEST_LINK) $(shell $(PKG_CONFIG) --libs libcap libnl-3.0)
+	$(Q)echo '  FUZZ  $@'; $(CC) $(ALL_CFLAGS) -o $@ $< tests/fuzz/replay_main.c $(EXEC_OBJ) $(TEST_LINK) $(shell $(PKG_CONFIG) --libs libcap libnl-3.0) $(FUZZ_LIBS)
 endif
 
 # programs that try to break out: static, so that they run in any root file system
@@ -173,10 +183,12 @@ format:
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 755 $(B)/ak $(DESTDIR)$(PREFIX)/bin/ak
+	install -d $(DESTDIR)$(PREFIX)/libexec/ak
+	install -m 755 $(B)/ak-policy $(DESTDIR)$(PREFIX)/libexec/ak/ak-policy
 	install -m 644 docs/man/ak.1 $(DESTDIR)$(PREFIX)/share/man/man1/ak.1
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/ak $(DESTDIR)$(PREFIX)/share/man/man1/ak.1
+	rm -f $(DESTDIR)$(PREFIX)/libexec/ak/ak-policy $(DESTDIR)$(PREFIX)/bin/ak $(DESTDIR)$(PREFIX)/share/man/man1/ak.1
 
 clean:
 	rm -rf build

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "executor/cmd_exec.h"
+#include "executor/cmd_seccomp.h"
 #include "executor/doctor.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_clock.h"
@@ -13,6 +14,7 @@
 static const char help_text[] = "usage: ak COMMAND [OPTIONS]\n"
 				"\n"
 				"  ak exec [OPTIONS] [--] COMMAND [ARG...]   run one command in a sandbox (ak exec --help)\n"
+				"  ak seccomp check|dump PROFILE             what a system call profile does (ak seccomp --help)\n"
 				"  ak doctor [--json]                        what this host can enforce, and how to get the rest\n"
 				"  ak --version | --help\n";
 
@@ -43,6 +45,8 @@ int main(int argc, char *argv[], char *envp[])
 		return usage_error(NULL);
 	if (strcmp(argv[1], "exec") == 0)
 		return cmd_exec(argc - 2, argv + 2, envp, start_ns);
+	if (strcmp(argv[1], "seccomp") == 0)
+		return cmd_seccomp(argc - 2, argv + 2);
 	if (strcmp(argv[1], "doctor") == 0)
 		return doctor_main(argc - 2, argv + 2);
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)

@@ -69,18 +69,30 @@ static int read_profile(const char *path, struct bytes *ret, struct ak_err *err)
 	int rc;
 
 	if (fd < 0 && errno == ENOENT && !strchr(path, '/')) {
-		(void)ak_err_set(err, ENOENT, "--seccomp %s: there is no such profile and no such file", path);
+		(void)ak_err_set(err, ENOENT, "seccomp: %s is no profile of ak's and no file", path);
 		ak_err_hint(err, "the profiles are default and strict; anything else is the path of a Docker-format JSON file");
 		return -ENOENT;
 	}
 	if (fd < 0)
-		return ak_err_sys(err, errno, "--seccomp: open %s", path);
+		return ak_err_sys(err, errno, "seccomp: open %s", path);
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return ak_err_set(err, EINVAL, "--seccomp: %s is not a regular file", path);
+		return ak_err_set(err, EINVAL, "seccomp: %s is not a regular file", path);
 	rc = read_whole(fd, AK_FILTER_SOURCE_MAX, ret);
 	if (rc == -E2BIG)
-		return ak_err_set(err, E2BIG, "--seccomp: %s is longer than 1 MiB: no profile needs that", path);
-	return rc < 0 ? ak_err_sys(err, -rc, "--seccomp: read %s", path) : 0;
+		return ak_err_set(err, E2BIG, "seccomp: %s is longer than 1 MiB: no profile needs that", path);
+	return rc < 0 ? ak_err_sys(err, -rc, "seccomp: read %s", path) : 0;
+}
+
+int seccomp_user_read(const char *path, char **ret, size_t *ret_len, struct ak_err *err)
+{
+	struct bytes b = { 0 };
+	int rc = read_profile(path, &b, err);
+
+	if (rc == 0) {
+		*ret = b.p;
+		*ret_len = b.n;
+	}
+	return rc;
 }
 
 /* ---- the cache ---- */

@@ -6,6 +6,7 @@
 #ifndef AK_SECCOMP_USER_H
 #define AK_SECCOMP_USER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct ak_err;
@@ -23,6 +24,13 @@ struct plan;
  * what open(2) gives, what companion_run() gives.
  */
 int seccomp_user_load(const char *path, const struct hostinfo *h, struct plan *plan, struct ak_err *err);
+
+/**
+ * seccomp_user_read() - the text of a profile file
+ * @ret:	malloc'ed, not NUL-terminated
+ * Return: 0, or as seccomp_user_load().
+ */
+int seccomp_user_read(const char *path, char **ret, size_t *ret_len, struct ak_err *err);
 
 /** seccomp_user_canaries() - bit n set: init's self-test n would end the process under this filter, so it is left out */
 uint32_t seccomp_user_canaries(const uint8_t *insns, uint32_t count);

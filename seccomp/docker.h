@@ -17,6 +17,7 @@
 #define DOCKER_RULES_MAX 4096u
 #define DOCKER_NAMES_MAX 16384u		/* in all rules together */
 #define DOCKER_ALTERNATIVES_MAX 1024u	/* masked comparisons that one rule may become for one call */
+#define DOCKER_COMPARISONS_MAX 1500u	/* masked comparisons in a whole filter, of which each takes two instructions or more */
 #define DOCKER_NOTES_MAX 64u
 #define DOCKER_ERRNO_MAX 4095u
 

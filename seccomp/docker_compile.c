@@ -14,6 +14,7 @@ struct comp {
 	struct builder b;
 	struct docker_notes *notes;
 	struct json_error *err;
+	size_t comparisons;
 };
 
 static int __attribute__((format(printf, 4, 5))) bad(struct comp *c, int code, uint32_t line, const char *fmt, ...)
@@ -35,8 +36,13 @@ static int rule_error(struct comp *c, const struct docker_rule *r, const char *n
 /* one call, one conjunction of masked equalities, each on another argument */
 static int add(struct comp *c, const struct docker_rule *r, const char *name, const struct scmp_arg_cmp *args, unsigned argc)
 {
-	int rc = builder_rule(&c->b, name, r->action, args, argc);
+	int rc;
 
+	c->comparisons += argc;
+	if (c->comparisons > DOCKER_COMPARISONS_MAX)
+		return bad(c, -E2BIG, r->line, "more than %u comparisons: the filter would be longer than the kernel takes (4096 instructions)",
+			   DOCKER_COMPARISONS_MAX);
+	rc = builder_rule(&c->b, name, r->action, args, argc);
 	if (rc == -EEXIST)
 		return 0;
 	if (rc == -EOPNOTSUPP)
@@ -172,7 +178,8 @@ static int add_call(struct comp *c, const struct docker_rule *r, const char *nam
 static int add_all(struct comp *c)
 {
 	const struct docker_profile *p = c->p;
-	uint32_t newest = 0;
+	/* seccomp itself has to exist, and so does what is older */
+	uint32_t newest = (uint32_t)seccomp_syscall_resolve_name_arch(c->host->target->scmp, "seccomp");
 	int rc = 0;
 
 	/* more rights than the profile gives, but none that matters: a filter can only be added, and no_new_privs is set */

@@ -5,7 +5,7 @@
  *
  *   ak-policy compile NAME	a profile from 0, a struct ak_filter_file on 1; NAME is for messages only
  *   ak-policy check NAME	what the profile allows and refuses, as text
- *   ak-policy dump NAME	the same in full, and the program
+ *   ak-policy dump NAME	the same in full, and the program; for both, NAME may be a shipped profile's: then 0 is not read
  *
  * Exit: 0; 1 with one line on descriptor 2 that names the place; 2 usage.
  */
@@ -20,6 +20,25 @@
 #include "executor/shared/ak_filter_file.h"
 #include "seccomp/docker.h"
 #include "seccomp/policy.h"
+
+extern const char policy_shipped_default[], policy_shipped_default_end[];
+extern const char policy_shipped_strict[], policy_shipped_strict_end[];
+
+/* the text of a profile that comes with ak, or NULL */
+static const char *shipped(const char *name, size_t *ret_len)
+{
+	const char *from = NULL, *to = NULL;
+
+	if (strcmp(name, "default") == 0) {
+		from = policy_shipped_default;
+		to = policy_shipped_default_end;
+	} else if (strcmp(name, "strict") == 0) {
+		from = policy_shipped_strict;
+		to = policy_shipped_strict_end;
+	}
+	*ret_len = (size_t)(to - from);
+	return from;
+}
 
 static int complain(const char *name, const struct json_error *e)
 {
@@ -115,7 +134,7 @@ int main(int argc, char **argv)
 	struct json_error err = { 0 };
 	struct utsname u;
 	size_t len = 0, v = 0;
-	char *text;
+	const char *text;
 
 	while (argc == 3 && v < sizeof(verbs) / sizeof(verbs[0]) && strcmp(verbs[v], argv[1]) != 0)
 		v++;
@@ -129,7 +148,9 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	res->notes.file = argv[2];
-	text = read_input(&len, &err);
+	text = v ? shipped(argv[2], &len) : NULL;
+	if (!text)
+		text = read_input(&len, &err);
 	if (!text)
 		return complain(argv[2], &err);
 	if (!host.target) {

@@ -25,7 +25,7 @@ while getopts b:w:o:kurs opt; do
 	esac
 done
 shift $((OPTIND - 1))
-all="cli exit streams time env fs rootfs workspace tty json escape controls root tools doctor"
+all="cli exit streams time env fs rootfs workspace tty json escape controls root seccomp tools doctor"
 suites=${*:-$all}
 
 [ -x "$build/ak" ] || {
@@ -83,6 +83,7 @@ trap 'exit 130' INT TERM
 chmod 755 "$work"
 mkdir -p "$work/bin" "$work/tests" "$work/user" "$work/root"
 cp "$build/ak" "$work/bin/ak"
+[ -x "$build/ak-policy" ] && cp "$build/ak-policy" "$work/bin/ak-policy"
 [ -x "$weak/ak" ] && cp "$weak/ak" "$work/bin/ak-weak"
 cp -r "$build/escape" "$work/bin/escape"
 cp -r tests/integration/. "$work/tests/"
