@@ -232,9 +232,8 @@ static int read_names(struct rd *r, const struct json_node *node, struct docker_
 static int read_kernel(struct rd *r, const struct json_node *n, bool *ret_at_least)
 {
 	unsigned major, minor;
-	char rest;
 
-	if (n->kind != JSON_STRING || sscanf(n->text, "%5u.%5u%c", &major, &minor, &rest) != 2)
+	if (n->kind != JSON_STRING || json_version(n->text, true, &major, &minor) < 0)
 		return bad(r, n, "\"minKernel\": a version such as \"4.8\" is expected");
 	*ret_at_least = r->host->kernel_major > major || (r->host->kernel_major == major && r->host->kernel_minor >= minor);
 	return 0;

@@ -281,7 +281,7 @@ static int check_key(struct reader *r, uint32_t obj, const char *key)
 	if (d->nodes[obj].count == JSON_KEYS_MAX)
 		return bad(r, -E2BIG, "more than %u keys in one object", JSON_KEYS_MAX);
 	for (uint32_t i = d->nodes[obj].first; i; i = d->nodes[i].next)
-		if (strcmp(d->nodes[i].key, key) == 0)
+		if (d->nodes[i].key && strcmp(d->nodes[i].key, key) == 0)
 			return bad(r, -EINVAL, "key \"%.60s\" twice", key);
 	return 0;
 }
@@ -490,5 +490,27 @@ int json_u64(const struct json_node *n, uint64_t *ret)
 		v = v * 10 + d;
 	}
 	*ret = v;
+	return 0;
+}
+
+static int small_number(const char **p, unsigned *ret)
+{
+	const char *from = *p;
+	unsigned v = 0;
+
+	while (**p >= '0' && **p <= '9' && *p - from < 4)
+		v = v * 10 + (unsigned)(*(*p)++ - '0');
+	*ret = v;
+	return *p == from || (**p >= '0' && **p <= '9') ? -EINVAL : 0;
+}
+
+int json_version(const char *s, bool whole, unsigned *ret_major, unsigned *ret_minor)
+{
+	unsigned major, minor;
+
+	if (small_number(&s, &major) < 0 || *s++ != '.' || small_number(&s, &minor) < 0 || (whole && *s))
+		return -EINVAL;
+	*ret_major = major;
+	*ret_minor = minor;
 	return 0;
 }

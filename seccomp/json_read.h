@@ -64,6 +64,13 @@ const struct json_node *json_get(const struct json_doc *d, const struct json_nod
 const struct json_node *json_first(const struct json_doc *d, const struct json_node *n);
 const struct json_node *json_next(const struct json_doc *d, const struct json_node *n);
 /**
+ * json_version() - the two leading numbers of a text such as "6.1" or "6.1.0-57-amd64"
+ * @whole:	nothing may follow them
+ * Return: 0 or -EINVAL (not that, or a number over 9999).
+ */
+int json_version(const char *s, bool whole, unsigned *ret_major, unsigned *ret_minor);
+
+/**
  * json_u64() - a whole number that is not negative
  * Return: 0; -EINVAL (another kind, a fraction, an exponent, a sign), -ERANGE (over 2^64 - 1).
  */

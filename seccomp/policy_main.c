@@ -75,8 +75,8 @@ static void host_facts(struct docker_host *h, struct utsname *u)
 	if (uname(u) < 0)
 		abort();	/* cannot fail: uname(2) */
 	h->target = target_find(u->machine);
-	if (sscanf(u->release, "%u.%u", &h->kernel_major, &h->kernel_minor) != 2)
-		h->kernel_major = h->kernel_minor = 0;
+	if (json_version(u->release, false, &h->kernel_major, &h->kernel_minor) < 0)
+		h->kernel_major = h->kernel_minor = 0;	/* then no rule with a least version applies */
 }
 
 /* everything up to the finished filter; on failure @err says why */
@@ -129,7 +129,7 @@ static int answer(const char *verb, const struct policy_result *res, const struc
 int main(int argc, char **argv)
 {
 	static const char *const verbs[] = { "compile", "check", "dump" };
-	struct policy_result *res = calloc(1, sizeof(*res));
+	struct policy_result *res;
 	struct docker_host host = { 0 };
 	struct json_error err = { 0 };
 	struct utsname u;
@@ -138,9 +138,14 @@ int main(int argc, char **argv)
 
 	while (argc == 3 && v < sizeof(verbs) / sizeof(verbs[0]) && strcmp(verbs[v], argv[1]) != 0)
 		v++;
-	if (argc != 3 || v == sizeof(verbs) / sizeof(verbs[0]) || !res) {
+	if (argc != 3 || v == sizeof(verbs) / sizeof(verbs[0])) {
 		fprintf(stderr, "usage: ak-policy compile|check|dump NAME\n");
 		return 2;
+	}
+	res = calloc(1, sizeof(*res));	/* kept until the process ends, as what it points into */
+	if (!res) {
+		fprintf(stderr, "out of memory\n");
+		return 1;
 	}
 	host_facts(&host, &u);
 	if (policy_confine() < 0) {

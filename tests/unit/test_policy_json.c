@@ -118,17 +118,34 @@ START_TEST(maxima_have_names)
 		big[2 * i] = i ? ',' : '[';
 		big[2 * i + 1] = '1';
 	}
-	strcpy(big + 2 * JSON_NODES_MAX, "]");
+	memcpy(big + (size_t)2 * JSON_NODES_MAX, "]", 2);
 	ck_assert_int_eq(rd(big, 0), -E2BIG);
 	ck_assert_int_eq(rd("[[[[[[[[1]]]]]]]]", 0), 0);
 	ck_assert_int_eq(rd("[[[[[[[[[1]]]]]]]]]", 0), -E2BIG);
 	big[0] = '{';
 	n = 1;
 	for (unsigned i = 0; i <= JSON_KEYS_MAX; i++)
-		n += (size_t)sprintf(big + n, "%s\"%u\":1", i ? "," : "", i);
-	strcpy(big + n, "}");
+		n += (size_t)snprintf(big + n, 32, "%s\"%u\":1", i ? "," : "", i);
+	memcpy(big + n, "}", 2);
 	ck_assert_int_eq(rd(big, 0), -E2BIG);
 	free(big);
+}
+END_TEST
+
+START_TEST(versions_have_two_numbers)
+{
+	unsigned a = 7, c = 7;
+
+	ck_assert_int_eq(json_version("6.1.0-57-amd64", false, &a, &c), 0);
+	ck_assert(a == 6 && c == 1);
+	ck_assert_int_eq(json_version("4.8", true, &a, &c), 0);
+	ck_assert(a == 4 && c == 8);
+	ck_assert_int_eq(json_version("4.8.1", true, &a, &c), -EINVAL);
+	ck_assert_int_eq(json_version("4", false, &a, &c), -EINVAL);
+	ck_assert_int_eq(json_version("4.", false, &a, &c), -EINVAL);
+	ck_assert_int_eq(json_version("x.1", false, &a, &c), -EINVAL);
+	ck_assert_int_eq(json_version("10000.1", false, &a, &c), -EINVAL);
+	ck_assert(a == 4 && c == 8);
 }
 END_TEST
 
@@ -156,6 +173,7 @@ int main(void)
 	tcase_add_test(t, refuses_what_is_no_json);
 	tcase_add_test(t, relaxed_takes_comments_and_a_last_comma_only_when_asked);
 	tcase_add_test(t, maxima_have_names);
+	tcase_add_test(t, versions_have_two_numbers);
 	tcase_add_test(t, every_truncation_is_refused);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);
