@@ -156,7 +156,7 @@ static bool cache_get(const struct hostinfo *h, const struct bytes *profile, con
 	if (fd < 0 || read_whole(fd, AK_FILTER_FILE_MAX, ret_bytes) < 0)
 		return false;
 	return ak_filter_file_decode(ret_bytes->p, ret_bytes->n, ret_file) == 0 && usable(ret_file, u) &&
-	       ret_file->source && ret_file->source_len == profile->n && memcmp(ret_file->source, profile->p, profile->n) == 0;
+	       ret_file->source && profile->p && ret_file->source_len == profile->n && memcmp(ret_file->source, profile->p, profile->n) == 0;
 }
 
 /* best effort: without it the next run compiles again */

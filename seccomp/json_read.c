@@ -281,7 +281,7 @@ static int check_key(struct reader *r, uint32_t obj, const char *key)
 	if (d->nodes[obj].count == JSON_KEYS_MAX)
 		return bad(r, -E2BIG, "more than %u keys in one object", JSON_KEYS_MAX);
 	for (uint32_t i = d->nodes[obj].first; i; i = d->nodes[i].next)
-		if (d->nodes[i].key && strcmp(d->nodes[i].key, key) == 0)
+		if (key && d->nodes[i].key && strcmp(d->nodes[i].key, key) == 0)
 			return bad(r, -EINVAL, "key \"%.60s\" twice", key);
 	return 0;
 }

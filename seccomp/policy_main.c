@@ -126,15 +126,42 @@ static int answer(const char *verb, const struct policy_result *res, const struc
 	return fflush(stdout) != 0 || ferror(stdout);
 }
 
+static int serve(const char *verb, const char *name, struct policy_result *res)
+{
+	bool compile = strcmp(verb, "compile") == 0;
+	struct docker_host host = { 0 };
+	struct json_error err = { 0 };
+	const char *text = NULL;
+	struct utsname u;
+	size_t len = 0;
+
+	host_facts(&host, &u);
+	if (policy_confine() < 0) {
+		fprintf(stderr, "ak-policy cannot confine itself: %s\n", strerror(errno));
+		return 1;
+	}
+	res->notes.file = name;
+	if (!compile)
+		text = shipped(name, &len);
+	if (!text)
+		text = read_input(&len, &err);
+	if (!text)
+		return complain(name, &err);
+	if (!host.target) {
+		fprintf(stderr, "no filters for this machine (%s)\n", u.machine);
+		return 1;
+	}
+	if (build(text, len, &host, res, &err) < 0)
+		return complain(name, &err);
+	return answer(verb, res, &u, &host);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const verbs[] = { "compile", "check", "dump" };
 	struct policy_result *res;
-	struct docker_host host = { 0 };
-	struct json_error err = { 0 };
-	struct utsname u;
-	size_t len = 0, v = 0;
-	const char *text;
+	size_t v = 0;
+	int rc;
 
 	while (argc == 3 && v < sizeof(verbs) / sizeof(verbs[0]) && strcmp(verbs[v], argv[1]) != 0)
 		v++;
@@ -142,27 +169,12 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: ak-policy compile|check|dump NAME\n");
 		return 2;
 	}
-	res = calloc(1, sizeof(*res));	/* kept until the process ends, as what it points into */
+	res = calloc(1, sizeof(*res));
 	if (!res) {
 		fprintf(stderr, "out of memory\n");
 		return 1;
 	}
-	host_facts(&host, &u);
-	if (policy_confine() < 0) {
-		fprintf(stderr, "ak-policy cannot confine itself: %s\n", strerror(errno));
-		return 1;
-	}
-	res->notes.file = argv[2];
-	text = v ? shipped(argv[2], &len) : NULL;
-	if (!text)
-		text = read_input(&len, &err);
-	if (!text)
-		return complain(argv[2], &err);
-	if (!host.target) {
-		fprintf(stderr, "no filters for this machine (%s)\n", u.machine);
-		return 1;
-	}
-	if (build(text, len, &host, res, &err) < 0)
-		return complain(argv[2], &err);
-	return answer(verbs[v], res, &u, &host);
+	rc = serve(argv[1], argv[2], res);
+	free(res);	/* what it points into goes with the process */
+	return rc;
 }

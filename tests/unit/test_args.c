@@ -165,7 +165,7 @@ START_TEST(values_of_other_versions_are_refused)
 {
 	static const char *const rows[] = {
 		"--write=cow",		"--net=allow=example.com", "--net=nat",
-		"--isolation=landlock", "--seccomp=/etc/p.json",   "--network=allow=a:1,b"};
+		"--isolation=landlock", "--network=allow=a:1,b"};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
 		ck_assert_int_eq(PARSE(rows[i], "c"), -EINVAL);
@@ -230,6 +230,12 @@ START_TEST(flags_and_texts)
 	ck_assert_int_eq(o.net, NET_HOST);
 	ck_assert_int_eq(o.identity, IDENTITY_ROOT);
 	ck_assert_str_eq(o.seccomp, "strict");
+	OK("--seccomp=/etc/p.json", "c");
+	ck_assert_ptr_null(o.seccomp);
+	ck_assert_str_eq(o.seccomp_file, "/etc/p.json");
+	OK("--seccomp=/etc/p.json", "--seccomp", "default", "c");
+	ck_assert_str_eq(o.seccomp, "default");
+	ck_assert_ptr_null(o.seccomp_file);
 	OK("--rootfs", "/r", "--rootfs=host", "--net=host", "--network", "none", "c");
 	ck_assert_ptr_null(o.rootfs);
 	ck_assert_int_eq(o.net, NET_NONE);
