@@ -74,7 +74,7 @@ static int make_masks(struct mnt_ctx *c, struct ak_err *err)
 
 void mount_init(struct mnt_ctx *c, const struct plan *p, uint32_t weaken)
 {
-	*c = (struct mnt_ctx){ .plan = p, .root = -1, .dev = -1, .proc = -1, .parent = -1, .weaken = weaken,
+	*c = (struct mnt_ctx){ .plan = p, .root = -1, .proc.fd = -1, .dev.fd = -1, .parent = -1, .weaken = weaken,
 			       .keep_uid0 = p->identity == PLAN_ID_ROOT };
 }
 
@@ -390,7 +390,8 @@ static int check_alone(const struct mnt_ctx *c, struct ak_err *err)
 
 int mount_leave_host(struct mnt_ctx *c, struct ak_err *err)
 {
-	mount_proc_covers(c);
+	mount_parts(c);
+	mount_part_wait(&c->dev);
 	if (fchdir(c->root) < 0)
 		return ak_err_sys(err, errno, "enter the new root");
 	if (sys_pivot_root(".", ".") < 0)
@@ -407,17 +408,30 @@ int mount_leave_host(struct mnt_ctx *c, struct ak_err *err)
 	return 0;
 }
 
+static int check_part(const struct mnt_part *p, const char *dir, struct ak_err *err)
+{
+	if (p->result >= 0)
+		return 0;
+	(void)ak_err_sys(err, -p->result, "build the sandbox's %s: %s", dir, p->what);
+	if (p->result == -ENODEV)
+		ak_err_hint(err, "what the host has there is not the character device of that name");
+	return p->result;
+}
+
 int mount_seal(struct mnt_ctx *c, struct ak_err *err)
 {
-	int r = mount_proc_check(c, err);
+	int r = check_part(&c->proc, "/proc", err);
 
+	if (r == 0)
+		r = check_part(&c->dev, "/dev", err);
 	if (r == 0 && (unlinkat(c->root, MOUNT_MASK_FILE, 0) < 0 || unlinkat(c->root, MOUNT_MASK_DIR, AT_REMOVEDIR) < 0))
 		r = ak_err_sys(err, errno, "remove the covers' names");
-	if (r == 0 && c->dev >= 0)
-		r = set_readonly(c->dev, "/dev", err);
+	if (r == 0 && c->dev.fd >= 0)
+		r = set_readonly(c->dev.fd, "/dev", err);
 	for (unsigned i = 0; r == 0 && i < c->nexploded; i++)
 		r = set_readonly(c->exploded[i], "a folder that was made room in", err);
 	if (r == 0 && c->plan->root == PLAN_ROOT_TMPFS && !AK_WEAK(c->weaken, AK_WEAK_RDONLY))
 		r = set_readonly(c->root, "the root", err);
+	ak_fd_close(&c->proc.fd);
 	return r < 0 ? r : check_alone(c, err);
 }

@@ -13,7 +13,19 @@ struct plan_mount;
 
 #define MOUNT_EXPLODED_MAX 32
 
-enum { COVERS_NONE, COVERS_OFFERED, COVERS_TAKEN };
+enum { PART_NONE, PART_OFFERED, PART_TAKEN, PART_DONE };
+
+/**
+ * struct mnt_part - a part of the root that does not depend on the others, for whichever of two threads has time
+ */
+struct mnt_part {
+	atomic_int state;	/* PART_*; a futex */
+	int fd;			/* its file system; -1 */
+	int result;		/* negative errno */
+	const char *what;	/* on failure: where */
+};
+
+#define MOUNT_OPTIONS_MAX 96
 
 /**
  * struct mnt_ctx - the root under construction
@@ -27,18 +39,16 @@ struct mnt_ctx {
 	int parent;			/* folder of the row before, for the next one in the same folder; -1 */
 	char parent_path[256];
 	bool system_done;		/* the rows of the root view are mounted and read-only */
-	int dev;			/* the /dev tmpfs, made read-only at the end; -1 */
-	int proc;			/* the new procfs, for its covers; -1 */
-	atomic_int covers;		/* COVERS_*, and what mount_proc_covers() came to */
-	int covers_result;		/* negative errno */
-	const char *covers_what;
+	struct mnt_part proc;		/* covers in the new procfs */
+	struct mnt_part dev;		/* what is in the new /dev, which becomes read-only at the end */
+	char shm_options[MOUNT_OPTIONS_MAX];
 	int exploded[MOUNT_EXPLODED_MAX];	/* tmpfs that stand in for read-only folders, made read-only at the end */
 	unsigned nexploded;
 	uint32_t weaken;		/* AK_WEAK_* of a test build */
 	bool keep_uid0;			/* host uid 0 is mapped: file modes of /proc protect nothing */
 };
 
-/** mount_init() - before mount_begin(), and before another thread may call mount_proc_covers() */
+/** mount_init() - before mount_begin(), and before another thread may call mount_parts() */
 void mount_init(struct mnt_ctx *c, const struct plan *p, uint32_t weaken);
 
 /**
@@ -52,22 +62,21 @@ int mount_begin(struct mnt_ctx *c, struct ak_err *err);
 int mount_all(struct mnt_ctx *c, struct ak_err *err);
 
 /**
- * mount_proc_covers() - cover what tells of or changes the host in /proc, if that is on offer
- * Whichever of two threads comes first does it; there are 15 to 25 mounts. The working directory becomes /proc. System calls
- * without errno only, for vthread(). The result is for mount_proc_check(), which mount_seal() calls.
+ * mount_parts() - build every part that is on offer and that the other thread has not begun
+ * Changes the working directory. System calls without errno only, for vthread(). Results are for mount_seal().
  */
-void mount_proc_covers(struct mnt_ctx *c);
-int mount_proc_check(struct mnt_ctx *c, struct ak_err *err);
+void mount_parts(struct mnt_ctx *c);
 
 /**
  * mount_leave_host() - pivot_root, old root detached, working directory "/"
- * Leaves: nothing of the host reachable but what the plan showed. Covers not yet begun are made by it.
+ * Leaves: nothing of the host reachable but what the plan showed. Parts still on offer are built first; /dev is
+ * waited for, since its nodes are found by the host's paths.
  */
 int mount_leave_host(struct mnt_ctx *c, struct ak_err *err);
 
 /**
  * mount_seal() - our own file systems read-only, and a look whether the new root is the only one
- * Requires: no other thread in mount_proc_covers().
+ * Requires: no other thread in mount_parts().
  */
 int mount_seal(struct mnt_ctx *c, struct ak_err *err);
 
@@ -121,6 +130,27 @@ int mount_new_target(struct mnt_ctx *c, const struct plan_mount *m, bool dir, co
 int mount_new_fs(int parent, const char *name, const char *type, unsigned attrs, const char *options);
 int mount_new_tmpfs(int parent, const char *name, const struct plan_mount *m, unsigned attrs);
 int mount_new_bind(int parent, const char *name, const char *src, unsigned flags);
+
+/** mount_tmpfs_options() - the text mount(2) takes for @m's size, inodes and mode */
+void mount_tmpfs_options(char ret[MOUNT_OPTIONS_MAX], const struct plan_mount *m);
+
+/* ---- mount_part.c: either thread, system calls without errno; Return: 0 or negative errno ---- */
+
+int part_bind(const char *src, const char *dst);
+int part_mount(const char *type, const char *dst, unsigned flags, const char *options);
+
+/** part_flags() - @attr_set for everything below the mount @fd and for it too, then read-only off again for itself */
+int part_flags(int fd, uint64_t attr_set);
+
+/** mount_part_build() - with @fn, now and here; the result is the part's */
+void mount_part_build(struct mnt_ctx *c, struct mnt_part *p, int (*fn)(struct mnt_ctx *));
+
+/** mount_part_wait() - until nobody is at work on it */
+void mount_part_wait(struct mnt_part *p);
+
+/** mount_proc_covers(), mount_dev_fill() - build the part; the working directory is its file system */
+int mount_proc_covers(struct mnt_ctx *c);
+int mount_dev_fill(struct mnt_ctx *c);
 
 /* parts with a file of their own */
 int mount_proc(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err);

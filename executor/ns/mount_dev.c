@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "executor/ns/sysmount.h"
+#include "executor/ns/vclone.h"
 #include "executor/plan.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
@@ -25,10 +26,11 @@
 #define PTS_MAX "64"
 
 static const struct dev_node {
-	const char *name;
+	const char *name, *src;
 	unsigned major, minor;	/* Documentation/admin-guide/devices.txt; checked, so that no other file is shown under the name */
 } dev_nodes[] = {
-	{ "null", 1, 3 }, { "zero", 1, 5 }, { "full", 1, 7 }, { "random", 1, 8 }, { "urandom", 1, 9 }, { "tty", 5, 0 },
+	{ "null", "/dev/null", 1, 3 },	   { "zero", "/dev/zero", 1, 5 },	{ "full", "/dev/full", 1, 7 },
+	{ "random", "/dev/random", 1, 8 }, { "urandom", "/dev/urandom", 1, 9 }, { "tty", "/dev/tty", 5, 0 },
 };
 
 static const struct dev_link {
@@ -52,66 +54,76 @@ static int bind_node(int dir, const char *name, const char *src, struct ak_err *
 	return 0;
 }
 
-/* from the working directory, the new /dev; looked at where it is mounted, so that nothing else can be shown there */
-static int bind_checked(int dir, const struct dev_node *n, struct ak_err *err)
-{
-	char src[32];
-	struct stat st;
-
-	snprintf(src, sizeof(src), "/dev/%s", n->name);
-	if (mknodat(dir, n->name, S_IFREG | 0666, 0) < 0)
-		return ak_err_sys(err, errno, "make %s", src);
-	if (mount(src, n->name, NULL, MS_BIND, NULL) < 0)
-		return ak_err_sys(err, errno, "mount %s", src);
-	if (fstatat(dir, n->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return ak_err_sys(err, errno, "stat %s", src);
-	if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(n->major, n->minor))
-		return ak_err_set(err, ENODEV, "%s of the host is not the character device %u:%u", src, n->major, n->minor);
-	return 0;
-}
-
 /*
  * The nodes are the host's: on a read-only mount a device can still be written to, but its mode, owner, times and attributes
  * cannot be changed, which the owner (a caller as root that keeps its id) otherwise could.
  */
-static int node_flags(int fd, unsigned flags, struct ak_err *err)
-{
-	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC,
-				   .propagation = MS_PRIVATE };
+#define NODE_FLAGS (MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC)
 
-	if (sys_mount_setattr(fd, "", AT_EMPTY_PATH | flags, &attr) < 0)
+static int node_flags(int fd, struct ak_err *err)
+{
+	struct mount_attr attr = { .attr_set = NODE_FLAGS, .propagation = MS_PRIVATE };
+
+	if (sys_mount_setattr(fd, "", AT_EMPTY_PATH, &attr) < 0)
 		return ak_err_sys(err, errno, "set the flags of /dev");
 	return 0;
 }
 
-/* all nodes at once; the folder itself is still to be filled */
-static int dev_flags(int dir, struct ak_err *err)
+/* looked at where it is mounted, so that nothing else can be shown there */
+static int fill_node(const struct dev_node *n)
 {
-	struct mount_attr clear = { .attr_clr = MOUNT_ATTR_RDONLY };
-	int r = node_flags(dir, AT_RECURSIVE, err);
+	struct statx st;
+	int r = (int)vcall(SYS_mknodat, AT_FDCWD, (long)(uintptr_t)n->name, S_IFREG | 0666, 0, 0);
 
-	if (r == 0 && sys_mount_setattr(dir, "", AT_EMPTY_PATH, &clear) < 0)
-		r = ak_err_sys(err, errno, "keep /dev writable while it is built");
+	if (r == 0)
+		r = part_bind(n->src, n->name);
+	if (r == 0)
+		r = (int)vcall(SYS_statx, AT_FDCWD, (long)(uintptr_t)n->name, AT_SYMLINK_NOFOLLOW, STATX_TYPE, (long)(uintptr_t)&st);
+	if (r < 0)
+		return r;
+	return S_ISCHR(st.stx_mode) && st.stx_rdev_major == n->major && st.stx_rdev_minor == n->minor ? 0 : -ENODEV;
+}
+
+static int fill_links(struct mnt_ctx *c)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < sizeof(dev_links) / sizeof(dev_links[0]); i++) {
+		c->dev.what = dev_links[i].name;
+		r = (int)vcall(SYS_symlinkat, (long)(uintptr_t)dev_links[i].text, AT_FDCWD, (long)(uintptr_t)dev_links[i].name, 0,
+			       0);
+	}
 	return r;
 }
 
-static int mount_pts(int dir, struct ak_err *err)
+static int fill_mount(struct mnt_ctx *c, const char *name, const char *type, unsigned flags, const char *options)
 {
-	int r = mount_make_name(dir, "pts", true);
+	int r;
 
-	if (r == 0)
-		r = mount_new_fs(dir, "pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620,max=" PTS_MAX);
-	return r < 0 ? ak_err_sys(err, -r, "mount /dev/pts") : 0;
+	c->dev.what = name;
+	r = (int)vcall(SYS_mkdirat, AT_FDCWD, (long)(uintptr_t)name, 0755, 0, 0);
+	return r < 0 ? r : part_mount(type, name, flags, options);
 }
 
-static int mount_shm(struct mnt_ctx *c, int dir, uint64_t size_bytes, struct ak_err *err)
+/* the flags come for all nodes at once; the folder itself is still to be filled */
+int mount_dev_fill(struct mnt_ctx *c)
 {
-	const struct plan_mount shm = { .size_bytes = size_bytes, .inodes = SHM_INODES, .mode = 01777 };
-	int r = mount_make_name(dir, "shm", true);
+	int r = 0;
 
+	for (size_t i = 0; r == 0 && i < sizeof(dev_nodes) / sizeof(dev_nodes[0]); i++) {
+		c->dev.what = dev_nodes[i].name;
+		r = fill_node(&dev_nodes[i]);
+	}
 	if (r == 0)
-		r = mount_new_tmpfs(dir, "shm", &shm, mount_attrs(c, 0));
-	return r < 0 ? ak_err_sys(err, -r, "mount /dev/shm") : 0;
+		r = fill_links(c);
+	if (r == 0) {
+		c->dev.what = "set its flags";
+		r = part_flags(c->dev.fd, NODE_FLAGS);
+	}
+	if (r == 0)
+		r = fill_mount(c, "pts", "devpts", MS_NOSUID | MS_NOEXEC,
+			       "newinstance,ptmxmode=0666,mode=0620,max=" PTS_MAX);
+	return r < 0 ? r : fill_mount(c, "shm", "tmpfs", mount_attrs(c, 0), c->shm_options);
 }
 
 /* the tmpfs of /dev: mode 0755 and not 1777, fs.protected_regular would refuse O_CREAT opens of /dev/null otherwise */
@@ -127,34 +139,38 @@ static int new_dev(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err 
 		r = mount_new_tmpfs(parent, name, &dev, attrs);
 		if (r < 0)
 			return ak_err_sys(err, -r, "mount %s", m->dst);
-		c->dev = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		return c->dev < 0 ? ak_err_sys(err, errno, "open the new %s", m->dst) : 0;
+		c->dev.fd = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		return c->dev.fd < 0 ? ak_err_sys(err, errno, "open the new %s", m->dst) : 0;
 	}
 	target = mount_target(c, m->dst, true, false, err);
 	if (target < 0)
 		return target;
-	c->dev = mount_tmpfs(dev.size_bytes, dev.inodes, dev.mode, attrs, err);
-	return c->dev < 0 ? c->dev : mount_attach(c->dev, target, m->dst, err);
+	c->dev.fd = mount_tmpfs(dev.size_bytes, dev.inodes, dev.mode, attrs, err);
+	return c->dev.fd < 0 ? c->dev.fd : mount_attach(c->dev.fd, target, m->dst, err);
+}
+
+/* whether a later row may have to do with what is in /dev; a name to hide may be a link there */
+static bool is_needed_now(const struct mnt_ctx *c, const struct plan_mount *dev)
+{
+	for (const struct plan_mount *m = dev + 1; m < c->plan->mounts + c->plan->nmounts; m++)
+		if (strncmp(m->dst, "/dev/", 5) == 0 || (m->kind == PM_HIDE && (m->flags & PMF_USER)))
+			return true;
+	return false;
 }
 
 int mount_dev(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
 {
+	const struct plan_mount shm = { .size_bytes = m->size_bytes, .inodes = SHM_INODES, .mode = 01777 };
 	int r = new_dev(c, m, err);
 
-	if (r == 0 && fchdir(c->dev) < 0)
-		r = ak_err_sys(err, errno, "enter the new %s", m->dst);
-	for (size_t i = 0; r == 0 && i < sizeof(dev_nodes) / sizeof(dev_nodes[0]); i++)
-		r = bind_checked(c->dev, &dev_nodes[i], err);
-	for (size_t i = 0; r == 0 && i < sizeof(dev_links) / sizeof(dev_links[0]); i++)
-		if (symlinkat(dev_links[i].text, c->dev, dev_links[i].name) < 0)
-			r = ak_err_sys(err, errno, "make /dev/%s", dev_links[i].name);
-	if (r == 0)
-		r = dev_flags(c->dev, err);
-	if (r == 0)
-		r = mount_pts(c->dev, err);
-	if (r == 0)
-		r = mount_shm(c, c->dev, m->size_bytes, err);
-	return r;
+	if (r < 0)
+		return r;
+	mount_tmpfs_options(c->shm_options, &shm);
+	if (is_needed_now(c, m))
+		mount_part_build(c, &c->dev, mount_dev_fill);
+	else
+		atomic_store(&c->dev.state, PART_OFFERED);
+	return 0;
 }
 
 int mount_devnode(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
@@ -181,5 +197,5 @@ int mount_devnode(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *
 	if (r < 0)
 		return r;
 	node = openat(dir, slash + 1, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	return node < 0 ? ak_err_sys(err, errno, "--dev: open %s", m->dst) : node_flags(node, 0, err);
+	return node < 0 ? ak_err_sys(err, errno, "--dev: open %s", m->dst) : node_flags(node, err);
 }

@@ -75,13 +75,19 @@ int mount_new_fs(int parent, const char *name, const char *type, unsigned attrs,
 	return mount(type, name, type, attrs, options) < 0 ? -errno : 0;
 }
 
-int mount_new_tmpfs(int parent, const char *name, const struct plan_mount *m, unsigned attrs)
+void mount_tmpfs_options(char ret[MOUNT_OPTIONS_MAX], const struct plan_mount *m)
 {
-	char options[96];
-	int n = snprintf(options, sizeof(options), "size=%llu,mode=%04o", (unsigned long long)m->size_bytes, m->mode);
+	int n = snprintf(ret, MOUNT_OPTIONS_MAX, "size=%llu,mode=%04o", (unsigned long long)m->size_bytes, m->mode);
 
 	if (m->inodes)
-		snprintf(options + n, sizeof(options) - (size_t)n, ",nr_inodes=%llu", (unsigned long long)m->inodes);
+		snprintf(ret + n, MOUNT_OPTIONS_MAX - (size_t)n, ",nr_inodes=%llu", (unsigned long long)m->inodes);
+}
+
+int mount_new_tmpfs(int parent, const char *name, const struct plan_mount *m, unsigned attrs)
+{
+	char options[MOUNT_OPTIONS_MAX];
+
+	mount_tmpfs_options(options, m);
 	return mount_new_fs(parent, name, "tmpfs", attrs, options);
 }
 

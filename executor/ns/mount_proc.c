@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "executor/ns/sysmount.h"
-#include "executor/ns/vclone.h"
 #include "executor/plan.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
@@ -110,13 +109,6 @@ static int new_proc(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err
 	return fd < 0 ? ak_err_sys(err, errno, "open the new procfs") : fd;
 }
 
-/* ---- covers: either thread, system calls without errno (vclone.h) ---- */
-
-static int bind_here(const char *src, const char *dst)
-{
-	return (int)vcall(SYS_mount, (long)(uintptr_t)src, (long)(uintptr_t)dst, 0, MS_BIND, 0);
-}
-
 /*
  * From the working directory: that is /proc, so its parent is the new root, where the covers have their names. No name here is
  * a link.
@@ -126,64 +118,33 @@ static int cover_row(const struct mnt_ctx *c, const struct proc_row *row)
 	int r;
 
 	if (row->cover == COVER_RO)
-		return AK_WEAK(c->weaken, AK_WEAK_PROC_RO) ? 0 : bind_here(row->name, row->name);
+		return AK_WEAK(c->weaken, AK_WEAK_PROC_RO) ? 0 : part_bind(row->name, row->name);
 	if (AK_WEAK(c->weaken, AK_WEAK_MASKS) || (row->cover == COVER_MASK_0 && !c->keep_uid0))
 		return 0;
-	r = bind_here(row->dir ? "../" MOUNT_MASK_DIR : "../" MOUNT_MASK_FILE, row->name);
+	r = part_bind(row->dir ? "../" MOUNT_MASK_DIR : "../" MOUNT_MASK_FILE, row->name);
 	return r == -ENOENT ? 0 : r;
 }
 
-static int setattr(int fd, unsigned flags, const struct mount_attr *attr)
+int mount_proc_covers(struct mnt_ctx *c)
 {
-	static const char none[] = "";
+	int r = 0;
 
-	return (int)vcall(SYS_mount_setattr, fd, (long)(uintptr_t)none, (long)(AT_EMPTY_PATH | flags), (long)(uintptr_t)attr,
-			  sizeof(*attr));
-}
-
-/* everything mounted on /proc becomes read-only, /proc itself does not: programs write to /proc/self */
-static int seal_covers(int proc)
-{
-	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC };
-	struct mount_attr clear = { .attr_clr = MOUNT_ATTR_RDONLY };
-	int r = setattr(proc, AT_RECURSIVE, &attr);
-
-	return r < 0 ? r : setattr(proc, 0, &clear);
-}
-
-void mount_proc_covers(struct mnt_ctx *c)
-{
-	int offered = COVERS_OFFERED;
-	int r;
-
-	if (!atomic_compare_exchange_strong(&c->covers, &offered, COVERS_TAKEN))
-		return;
-	c->covers_what = "enter it";
-	r = (int)vcall(SYS_fchdir, c->proc, 0, 0, 0, 0);
 	for (size_t i = 0; r == 0 && i < sizeof(proc_rows) / sizeof(proc_rows[0]); i++) {
-		c->covers_what = proc_rows[i].name;
+		c->proc.what = proc_rows[i].name;
 		r = cover_row(c, &proc_rows[i]);
 	}
-	if (r == 0) {
-		c->covers_what = "make what covers it read-only";
-		r = seal_covers(c->proc);
-	}
-	c->covers_result = r;
-}
-
-/* ---- */
-
-int mount_proc_check(struct mnt_ctx *c, struct ak_err *err)
-{
-	ak_fd_close(&c->proc);
-	return c->covers_result < 0 ? ak_err_sys(err, -c->covers_result, "cover parts of /proc: %s", c->covers_what) : 0;
+	if (r < 0)
+		return r;
+	c->proc.what = "make what covers it read-only";
+	/* /proc itself does not become read-only: programs write to /proc/self */
+	return part_flags(c->proc.fd, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
 }
 
 int mount_proc(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
 {
-	c->proc = new_proc(c, m, err);
-	if (c->proc < 0)
-		return c->proc;
-	atomic_store(&c->covers, COVERS_OFFERED);
+	c->proc.fd = new_proc(c, m, err);
+	if (c->proc.fd < 0)
+		return c->proc.fd;
+	atomic_store(&c->proc.state, PART_OFFERED);
 	return 0;
 }

@@ -140,9 +140,9 @@ static int make_root(struct mnt_ctx *c, struct ak_err *err)
 	return r < 0 ? r : mount_leave_host(c, err);
 }
 
-static void cover_proc(void *arg)
+static void build_parts(void *arg)
 {
-	mount_proc_covers(arg);
+	mount_parts(arg);
 }
 
 /* what the second thread does where there is one, and the last limit, after the last detached mount */
@@ -160,7 +160,7 @@ static int close_namespaces(const struct setup *s, int dir, struct ak_err *err)
 static int make_root_and_network(const struct setup *s, struct mnt_ctx *c, int limit_dir, struct ak_err *err)
 {
 	const struct netns_job job = { .loopback = !AK_WEAK(s->weaken, AK_WEAK_LOOPBACK), .limit_dir = limit_dir,
-				       .limits = !AK_WEAK(s->weaken, AK_WEAK_NSLIMIT), .after = cover_proc, .arg = c };
+				       .limits = !AK_WEAK(s->weaken, AK_WEAK_NSLIMIT), .after = build_parts, .arg = c };
 	struct netns_worker net AK_UNINIT;
 	struct ak_err net_err = { 0 };
 	int r, n;
