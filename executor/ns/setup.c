@@ -157,42 +157,53 @@ static int close_namespaces(const struct setup *s, int dir, struct ak_err *err)
 	return r < 0 ? ak_err_sys(err, -r, "write user.%s of the sandbox", name) : 0;
 }
 
-static int make_root_and_network(const struct setup *s, struct mnt_ctx *c, int limit_dir, struct ak_err *err)
-{
-	const struct netns_job job = { .loopback = !AK_WEAK(s->weaken, AK_WEAK_LOOPBACK), .limit_dir = limit_dir,
-				       .limits = !AK_WEAK(s->weaken, AK_WEAK_NSLIMIT), .after = build_parts, .arg = c };
-	struct netns_worker net AK_UNINIT;
-	struct ak_err net_err = { 0 };
-	int r, n;
+/* what the second thread shares with the first, on the first one's stack */
+struct beside {
+	struct netns_worker net;
+	struct mnt_ctx root;
+	int limit_dir;		/* of nslimit_open() */
+};
 
-	if (!own_network(s))
-		return make_root(c, err);
-	netns_begin(&net, &job);
-	r = make_root(c, err);
-	n = netns_join(&net, &net_err);	/* always: the thread uses our stack */
+/*
+ * The second thread is started as soon as it may be. It needs no ids; but files of a network namespace belong to its uid 0 and
+ * gid 0, as mapped when it is made.
+ */
+static bool may_begin_early(const struct setup *s)
+{
+	return !s->wait_go && s->uid.inside != 0 && s->gid.inside != 0;
+}
+
+static int begin_beside(const struct setup *s, struct beside *b, struct ak_err *err)
+{
+	const struct netns_job job = { .loopback = !AK_WEAK(s->weaken, AK_WEAK_LOOPBACK), .limit_dir = nslimit_open(),
+				       .limits = !AK_WEAK(s->weaken, AK_WEAK_NSLIMIT), .after = build_parts, .arg = &b->root };
+
+	b->limit_dir = job.limit_dir;	/* the host's /proc is out of reach afterwards */
+	if (job.limit_dir < 0)
+		return ak_err_sys(err, -job.limit_dir, "open /proc/sys/user");
+	mount_init(&b->root, s->plan, s->weaken);
+	(void)umask(0);	/* before the thread takes its copy */
+	if (own_network(s))
+		netns_begin(&b->net, &job);
+	return 0;
+}
+
+/* the root is built and the door to the host closed, the network is made beside that */
+static int step_root_and_network(const struct setup *s, struct beside *b, struct ak_err *err)
+{
+	struct ak_err net_err = { 0 };
+	int r = make_root(&b->root, err);
+	int n = own_network(s) ? netns_join(&b->net, &net_err) : 0;	/* always: the thread uses our stack */
+
+	(void)umask(022);
 	if (r == 0 && n < 0) {
 		*err = net_err;
 		r = n;
 	}
-	return r;
-}
-
-/* the root is built and the door to the host closed, the network is made beside that */
-static int step_root_and_network(const struct setup *s, struct ak_err *err)
-{
-	AK_AUTO_FD dir = nslimit_open();	/* the host's /proc is out of reach afterwards */
-	struct mnt_ctx c AK_UNINIT;
-	int r;
-
-	if (dir < 0)
-		return ak_err_sys(err, -dir, "open /proc/sys/user");
-	mount_init(&c, s->plan, s->weaken);
-	(void)umask(0);
-	r = make_root_and_network(s, &c, dir, err);
-	(void)umask(022);
 	if (r == 0)
-		r = close_namespaces(s, dir, err);
-	return r < 0 ? r : mount_seal(&c, err);
+		r = close_namespaces(s, b->limit_dir, err);
+	ak_fd_close(&b->limit_dir);
+	return r < 0 ? r : mount_seal(&b->root, err);
 }
 
 static int step_privileges(const struct setup *s, struct ak_err *err)
@@ -254,18 +265,32 @@ static int step_exec(const struct setup *s, struct ak_err *err)
 	return ak_err_sys(err, errno, "start ak-init");
 }
 
+/* the order matters: see docs/architecture.md, "One sandbox" */
+static int run_steps(const struct setup *s, struct ak_err *err)
+{
+	static int (*const before[])(const struct setup *, struct ak_err *) = { step_identity, step_pdeath, step_keyring, step_names };
+	static int (*const after[])(const struct setup *, struct ak_err *) = { step_privileges, step_descriptors, step_exec };
+	struct beside b AK_UNINIT;
+	bool early = may_begin_early(s);
+	int r = early ? begin_beside(s, &b, err) : 0;
+
+	for (size_t i = 0; r == 0 && i < sizeof(before) / sizeof(before[0]); i++)
+		r = before[i](s, err);
+	if (r == 0 && !early)
+		r = begin_beside(s, &b, err);
+	if (r == 0)
+		r = step_root_and_network(s, &b, err);
+	for (size_t i = 0; r == 0 && i < sizeof(after) / sizeof(after[0]); i++)
+		r = after[i](s, err);
+	return r;
+}
+
 _Noreturn void setup_child(const struct setup *s)
 {
-	/* the order matters: see docs/architecture.md, "One sandbox" */
-	static int (*const steps[])(const struct setup *, struct ak_err *) = {
-		step_identity,	       step_pdeath,	step_keyring,	  step_names,
-		step_root_and_network, step_privileges, step_descriptors, step_exec,
-	};
 	struct ak_err err = { 0 };
 
 	(void)close(s->ctl_parent);
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
-		if (steps[i](s, &err) < 0)
-			child_fail(s, &err);
+	if (run_steps(s, &err) < 0)
+		child_fail(s, &err);
 	_exit(125);
 }
