@@ -96,6 +96,7 @@ static void run_thread(void *arg)
 {
 	struct netns_worker *w = arg;
 
+	w->began = true;
 	work(w);
 	vexit();
 }
@@ -116,20 +117,58 @@ static int loopback_failed(int code, struct ak_err *err)
 	return ak_err_sys(err, code, "bring loopback up");
 }
 
+/*
+ * The scheduler often leaves a new thread where it was made, behind us, until we wait for it: then nothing is done side by side.
+ * The thread ends before anything else runs with its affinity.
+ */
+static void move_away(struct netns_worker *w)
+{
+	cpu_set_t cpus;
+	unsigned here;
+
+	if (getcpu(&here, NULL) < 0 || here >= CPU_SETSIZE || sched_getaffinity(0, sizeof(cpus), &cpus) < 0)
+		return;
+	CPU_CLR(here, &cpus);
+	if (CPU_COUNT(&cpus) > 0)
+		(void)sched_setaffinity(w->id, sizeof(cpus), &cpus);
+}
+
+/* it has got no processor all the time: it gets ours, since we wait */
+static void move_here(struct netns_worker *w)
+{
+	cpu_set_t cpus;
+	unsigned here;
+
+	if (getcpu(&here, NULL) < 0 || here >= CPU_SETSIZE)
+		return;
+	CPU_ZERO(&cpus);
+	CPU_SET(here, &cpus);
+	(void)sched_setaffinity(w->id, sizeof(cpus), &cpus);
+}
+
 void netns_begin(struct netns_worker *w, const struct netns_job *job)
 {
+	int r;
+
 	w->job = *job;
 	w->net = -EAGAIN;
 	w->limit = 0;
 	w->up = job->loopback ? up_request() : NULL;
 	w->lo = job->loopback && !w->up ? -ENOMEM : 0;
-	w->started = vthread(w->stack, sizeof(w->stack), (uint32_t *)&w->tid, run_thread, w) > 0;
+	w->began = false;
+	r = vthread(w->stack, sizeof(w->stack), (uint32_t *)&w->tid, run_thread, w);
+	w->started = r > 0;
+	w->id = r;
+	if (w->started)
+		move_away(w);
 }
 
 static void wait_for(struct netns_worker *w)
 {
 	uint32_t tid;
 
+	if (!w->began)
+		move_here(w);
 	while ((tid = w->tid) != 0)
 		(void)syscall(SYS_futex, &w->tid, FUTEX_WAIT, tid, NULL, NULL, 0);
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct ak_err;
 struct nl_msg;
@@ -34,6 +35,8 @@ struct netns_worker {
 	_Alignas(16) char stack[NETNS_STACK_BYTES];
 	volatile uint32_t tid;	/* 0 once the thread is gone */
 	bool started;
+	volatile bool began;	/* the thread has got a processor */
+	pid_t id;
 	struct netns_job job;
 	struct nl_msg *up;	/* the request that brings loopback up, written before the thread starts */
 	/* results: negative errno on failure */

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What `ak exec` costs, beside bubblewrap and the bare command, interleaved in one run. Prints ratios; proves nothing, so it is
-# no part of the tests. Rootless: as root it runs as an unused id. Usage: tests/bench/bench.sh AK [PAIRS]
+# What `ak exec` costs, beside bubblewrap, the least a sandbox of this kind can cost (floor.c) and the bare command, interleaved
+# in one run. Prints ratios; proves nothing, so it is no part of the tests. Rootless: as root it runs as an unused id. Usage: tests/bench/bench.sh AK [PAIRS]
 set -eu
 ak=${1:?usage: bench.sh AK [PAIRS]}
 pairs=${2:-80}
@@ -14,13 +14,15 @@ mkdir "$work/w" "$work/home"
 cp "$ak" "$work/ak"
 
 gcc -O2 -std=c17 -D_GNU_SOURCE -o "$work/lat" tests/bench/lat.c
+gcc -O2 -std=c17 -D_GNU_SOURCE -static -o "$work/floor" tests/bench/floor.c
 filter=()
 if [ -f "$build/seccomp/filters_gen.c" ]; then
 	gcc -O2 -std=c17 -D_GNU_SOURCE -I. -o "$work/dump" tests/bench/dump_filter.c seccomp/filters.c "$build/seccomp/filters_gen.c"
 	"$work/dump" >"$work/filter"
 	filter=(-f "$work/filter")
 else
-	echo "note: no filter beside $ak, so bwrap runs without one"
+	echo "note: no filter beside $ak, so bwrap and floor run without one"
+	: >"$work/filter"
 fi
 chmod -R a+rX "$work"
 
@@ -44,15 +46,22 @@ done
 bwrap+=(--proc /proc --dev /dev --tmpfs /tmp --bind "$w" "$w" --chdir "$w" --cap-drop ALL)
 [ ${#filter[@]} -eq 0 ] || bwrap+=(--seccomp 9)
 
+# ratio NAME PEER WANTED - of the medians that lat printed
+ratio() {
+	awk -v a="$1" -v b="$2" -v wanted="$3" '{ m[$1] = $3 }
+		END { if (m[a] && m[b]) printf "%s / %s = %.3f (wanted: at most %s)\n", a, b, m[a] / m[b], wanted }' "$work/out"
+}
+
 echo "== cold start of /bin/true, $pairs rounds, $(nproc) cpus, Linux $(uname -r)"
+peers=(ak "$work/ak" exec -C "$w" -- /bin/true ::: floor "$work/floor" "$w" "$work/filter" /bin/true ::: bare /bin/true)
 if command -v bwrap >/dev/null; then
-	"${as[@]}" "$work/lat" -n "$pairs" ${filter[@]+"${filter[@]}"} bwrap "${bwrap[@]}" /bin/true ::: ak "$work/ak" exec -C "$w" -- /bin/true \
-		::: bare /bin/true | tee "$work/out"
-	awk '$1 == "ak" { for (i = 1; i < NF; i++) if ($i ~ /^x/) { sub("x", "", $i); printf "ak / bwrap = %s (wanted: at most 0.65)\n", $i; exit } }' "$work/out"
+	peers=(bwrap "${bwrap[@]}" /bin/true ::: "${peers[@]}")
 else
 	echo "bwrap is not installed"
-	"${as[@]}" "$work/lat" -n "$pairs" bare /bin/true ::: ak "$work/ak" exec -C "$w" -- /bin/true
 fi
+"${as[@]}" "$work/lat" -n "$pairs" ${filter[@]+"${filter[@]}"} "${peers[@]}" | tee "$work/out"
+ratio ak bwrap 0.65
+ratio ak floor 1.2
 
 echo "== 1 GiB through a pipe, 9 rounds"
 inner=$("${as[@]}" "$work/ak" exec -C "$w" -- readlink /proc/self/fd/1 | cat)

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The end of building a root: the host is left behind, what is ak's own becomes read-only. Process: set-up child. Privilege:
+ * CAP_SYS_ADMIN in its user namespace.
+ */
+#include "executor/ns/mount.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "executor/ns/sysmount.h"
+#include "executor/plan.h"
+#include "executor/shared/ak_err.h"
+#include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_weaken.h"
+
+static int set_readonly(int fd, const char *what, struct ak_err *err)
+{
+	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY };
+
+	if (sys_mount_setattr(fd, "", AT_EMPTY_PATH, &attr) < 0)
+		return ak_err_sys(err, errno, "make %s read-only", what);
+	return 0;
+}
+
+/* "/.." steps up through whatever is stacked on the root: it must be the root itself */
+static int check_alone(const struct mnt_ctx *c, struct ak_err *err)
+{
+	struct statx root, up;
+
+	if (statx(c->root, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &root) < 0 ||
+	    statx(AT_FDCWD, "/..", 0, STATX_INO | STATX_MNT_ID, &up) < 0)
+		return ak_err_sys(err, errno, "look at the new root");
+	if (root.stx_mnt_id != up.stx_mnt_id || root.stx_ino != up.stx_ino)
+		return ak_err_set(err, EBUSY, "the old root is still mounted on the new one");
+	return 0;
+}
+
+int mount_leave_host(struct mnt_ctx *c, struct ak_err *err)
+{
+	mount_parts(c);
+	mount_part_wait(&c->dev);
+	if (fchdir(c->root) < 0)
+		return ak_err_sys(err, errno, "enter the new root");
+	if (sys_pivot_root(".", ".") < 0)
+		return ak_err_sys(err, errno, "pivot_root");
+	/*
+	 * The old root now lies on top of the new one; detaching it is what makes the host unreachable. With an overlay its
+	 * tmpfs lies on top of the old root and goes first.
+	 */
+	for (int i = c->plan->root == PLAN_ROOT_OVERLAY ? 0 : 1; i < 2; i++)
+		if (umount2(".", MNT_DETACH) < 0)
+			return ak_err_sys(err, errno, "detach the old root");
+	if (chdir("/") < 0)
+		return ak_err_sys(err, errno, "chdir /");
+	return 0;
+}
+
+static int check_part(const struct mnt_part *p, const char *dir, struct ak_err *err)
+{
+	if (p->result >= 0)
+		return 0;
+	(void)ak_err_sys(err, -p->result, "build the sandbox's %s: %s", dir, p->what);
+	if (p->result == -ENODEV)
+		ak_err_hint(err, "what the host has there is not the character device of that name");
+	return p->result;
+}
+
+int mount_seal(struct mnt_ctx *c, struct ak_err *err)
+{
+	int r = check_part(&c->proc, "/proc", err);
+
+	if (r == 0)
+		r = check_part(&c->dev, "/dev", err);
+	if (r == 0 && (unlinkat(c->root, MOUNT_MASK_FILE, 0) < 0 || unlinkat(c->root, MOUNT_MASK_DIR, AT_REMOVEDIR) < 0))
+		r = ak_err_sys(err, errno, "remove the covers' names");
+	if (r == 0 && c->dev.fd >= 0)
+		r = set_readonly(c->dev.fd, "/dev", err);
+	for (unsigned i = 0; r == 0 && i < c->nexploded; i++)
+		r = set_readonly(c->exploded[i], "a folder that was made room in", err);
+	if (r == 0 && c->plan->root == PLAN_ROOT_TMPFS && !AK_WEAK(c->weaken, AK_WEAK_RDONLY))
+		r = set_readonly(c->root, "the root", err);
+	ak_fd_close(&c->proc.fd);
+	return r < 0 ? r : check_alone(c, err);
+}
