@@ -19,6 +19,7 @@
 
 #include "executor/args.h"
 #include "executor/hostinfo.h"
+#include "executor/limits.h"
 #include "executor/ns/kabi.h"
 #include "executor/ns/landlock.h"
 #include "executor/ns/sysmount.h"
@@ -45,6 +46,7 @@ struct exec_run {
 	struct plan plan;
 	bool have_plan;
 	struct streams streams;
+	struct limits limits;
 	struct privs privs;
 	bool root_mode;		/* the executor has entered the reserved range */
 	struct sandbox sb;
@@ -170,16 +172,11 @@ static int make_plan(struct exec_run *r, char *const env[], struct ak_err *err)
 	return e;
 }
 
-/* host-privileged acts, then the door closes behind us: see docs/architecture.md, "Root mode" */
-static int become_nobody(struct exec_run *r, struct ak_err *err)
+/* host-privileged acts; afterwards the door can close behind us: see docs/architecture.md, "Root" */
+static int prepare_as_root(struct exec_run *r, struct ak_err *err)
 {
-	int e;
+	int e = privs_reserve(&r->privs, err);
 
-	if (!AK_WEAK(ak_weaken_mask(), AK_WEAK_NNP) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		return ak_err_sys(err, errno, "PR_SET_NO_NEW_PRIVS");
-	if (r->plan.identity != PLAN_ID_RANGE)
-		return 0;
-	e = privs_reserve(&r->privs, err);
 	if (e == 0)
 		e = privs_prepare_mounts(&r->privs, &r->plan, err);
 	if (e == 0) {
@@ -187,9 +184,37 @@ static int become_nobody(struct exec_run *r, struct ak_err *err)
 		if (e < 0)
 			(void)ak_err_sys(err, -e, "give the standard streams to the sandbox's user");
 	}
-	if (e == 0)
-		e = privs_enter(&r->privs, err);
+	return e;
+}
+
+/* from here on ak is nobody on the host. With a group the sandbox is born by a helper that is in it, since we may not enter it */
+static int start_as_nobody(struct exec_run *r, struct sandbox_birth *b, struct ak_err *err)
+{
+	struct privs_errand errand = { .cgroup = b->cgroup, .fn = b->cgroup >= 0 ? sandbox_errand : NULL, .arg = b, .sock = -1 };
+	int e = privs_enter(&r->privs, &errand, err);
+
 	r->root_mode = e == 0;
+	if (e == 0)
+		e = sandbox_start(b, &r->privs, errand.fn ? &errand : NULL, &r->sb, err);
+	privs_errand_end(&errand);
+	return e;
+}
+
+static int start_sandbox(struct exec_run *r, struct ak_err *err)
+{
+	struct sandbox_birth b = SANDBOX_BIRTH_NONE;
+	bool range = r->plan.identity == PLAN_ID_RANGE;
+	int e = 0;
+
+	if (!AK_WEAK(ak_weaken_mask(), AK_WEAK_NNP) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return ak_err_sys(err, errno, "PR_SET_NO_NEW_PRIVS");
+	if (range)
+		e = prepare_as_root(r, err);
+	if (e == 0)
+		e = sandbox_prepare(&r->plan, &r->streams, range, r->abi, r->limits.group.dir, &b, err);
+	if (e == 0)
+		e = range ? start_as_nobody(r, &b, err) : sandbox_start(&b, NULL, NULL, &r->sb, err);
+	sandbox_birth_release(&b);
 	return e;
 }
 
@@ -198,23 +223,26 @@ static int run_sandbox(struct exec_run *r, struct ak_err *err)
 	struct relay_sandbox rs;
 	int e;
 
+	e = limits_start(&r->limits, &r->opts, &r->host, &r->plan, err);
+	if (e < 0)
+		return e;
 	r->stage = "setup";
 	e = block_signals(r, err);
 	if (e == 0)
 		e = streams_open(&r->opts, r->closed, &r->streams, err);
-	if (e == 0)
-		e = become_nobody(r, err);
 	if (e < 0)
 		return e;
 	r->abi = AK_WEAK(ak_weaken_mask(), AK_WEAK_LANDLOCK) ? 0 : landlock_abi();
 	if (r->abi == 0)
 		plan_warn(&r->plan, "this kernel has no Landlock: the mount layer alone guards the files");
-	e = sandbox_start(&r->plan, &r->streams, r->root_mode ? &r->privs : NULL, r->abi, &r->sb, err);
+	e = start_sandbox(r, err);
 	if (e < 0)
 		return e;
 	streams_close_child_ends(&r->streams);
 	r->stage = "relay";
-	rs = (struct relay_sandbox){ .pidfd = r->sb.pidfd, .pid = r->sb.pid, .ctl = r->sb.ctl };
+	rs = (struct relay_sandbox){ .pidfd = r->sb.pidfd, .pid = r->sb.pid, .ctl = r->sb.ctl,
+				     .group = r->limits.group.dir >= 0 ? &r->limits.group : NULL,
+				     .watch_memory = r->plan.memory_by == PLAN_BY_AK };
 	e = relay_run(&rs, &r->opts, &r->streams, r->signal_fd, &r->result, err);
 	r->have_result = e == 0;
 	return e;
@@ -276,6 +304,8 @@ static int finish(struct exec_run *r, struct ak_err *err, bool failed)
 		rep.stage = result_error(&r->result, err);
 		rep.error = rep.stage ? err : NULL;
 	}
+	if (limits_end(&r->limits) < 0 && r->have_plan)
+		plan_warn(&r->plan, "the sandbox's cgroup could not be removed; the next run removes it");
 	rep.total_ns = ak_now_ns() - r->start_ns;
 	rep.setup_ns = started > r->start_ns ? started - r->start_ns : 0;
 	tell_human(r, &rep);
@@ -288,6 +318,7 @@ static int finish(struct exec_run *r, struct ak_err *err, bool failed)
 
 static void release(struct exec_run *r)
 {
+	(void)limits_end(&r->limits);
 	sandbox_release(&r->sb);
 	if (r->have_result)
 		run_result_release(&r->result);
@@ -333,6 +364,8 @@ static int parse_and_run(struct exec_run *r, int argc, char *const argv[], char 
 	if (e == 0)
 		e = make_plan(r, env, err);
 	if (e == 0 && r->opts.explain)
+		e = limits_look(&r->limits, &r->opts, &r->host, &r->plan, err);
+	if (e == 0 && r->opts.explain)
 		return explain(r);
 	if (e == 0)
 		e = run_sandbox(r, err);
@@ -346,6 +379,7 @@ int cmd_exec(int argc, char *const argv[], char *const environ_[], uint64_t star
 	struct ak_err err = { 0 };
 	int code;
 
+	limits_init(&r.limits);
 	for (int i = 0; i < 3; i++)
 		r.streams.s[i] = (struct stream){ .outer = -1, .child = -1, .inner = -1 };
 	if (streams_fix_stdio(&r.closed, &err) < 0)

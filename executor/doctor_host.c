@@ -155,7 +155,7 @@ int try_host_root(const struct doctor_ctx *ctx, struct trial *t)
 	struct privs p = {.lock = -1};
 
 	(void)ctx;
-	if (privs_reserve(&p, &err) < 0 || privs_enter(&p, &err) < 0)
+	if (privs_reserve(&p, &err) < 0 || privs_enter(&p, NULL, &err) < 0)
 		return trial_err(t, &err);
 	if (setuid(0) == 0) {
 		errno = EPERM;

@@ -136,14 +136,16 @@ static void explain_mounts(const struct plan *p, struct ak_buf *out)
 		explain_mount(&p->mounts[i], out);
 }
 
-static void explain_limit(struct ak_buf *out, const char *name, const struct limit_opt *l, const char *by)
+static void explain_limit(struct ak_buf *out, const char *name, const struct limit_opt *l, const char *unit, enum plan_by by)
 {
+	const char *who = by == PLAN_BY_NONE || by == PLAN_BY_UNSET ? "not enforced" : plan_by_name(by);
+
 	ak_buf_printf(out, "  %-12s", name);
 	if (l->max)
 		ak_buf_str(out, " none\n");
 	else
-		ak_buf_printf(out, " %llu%s (%s)\n", (unsigned long long)l->value,
-			      l->given ? "" : " by default", by);
+		ak_buf_printf(out, " %llu%s (%s%s)\n", (unsigned long long)l->value,
+			      l->given ? "" : " by default", unit, who);
 }
 
 static void explain_time(struct ak_buf *out, const char *name, uint64_t ms)
@@ -170,9 +172,9 @@ static void explain_rlimits(const struct plan *p, struct ak_buf *out)
 static void explain_limits(const struct plan *p, const struct exec_opts *o, struct ak_buf *out)
 {
 	ak_buf_str(out, "limits\n");
-	explain_limit(out, "memory", &o->memory_bytes, "bytes; ak");
-	explain_limit(out, "pids", &o->pids, p->identity == PLAN_ID_ROOT ? "not enforced" : "rlimit");
-	explain_limit(out, "cpus", &o->cpu_milli, "thousandths; not enforced");
+	explain_limit(out, "memory", &o->memory_bytes, "bytes; ", p->memory_by);
+	explain_limit(out, "pids", &o->pids, "", p->pids_by);
+	explain_limit(out, "cpus", &o->cpu_milli, "thousandths; ", p->cpus_by);
 	explain_time(out, "timeout", o->timeout_ms);
 	explain_time(out, "cpu-time", o->cpu_time_ms);
 	if (o->max_output_bytes != UINT64_MAX)

@@ -61,6 +61,17 @@ struct plan_mount {
 enum plan_root { PLAN_ROOT_TMPFS, PLAN_ROOT_OVERLAY };
 enum plan_identity { PLAN_ID_SAME, PLAN_ID_RANGE, PLAN_ID_ROOT };
 
+/* what holds a limit: `enforced_by` of the result */
+enum plan_by { PLAN_BY_UNSET, PLAN_BY_CGROUP, PLAN_BY_RLIMIT, PLAN_BY_AK, PLAN_BY_NONE };
+
+/* what cgroups can do for one run; made by executor/limits.c from what it found */
+struct plan_groups {
+	bool group;		/* the sandbox has a group at all */
+	uint32_t have;		/* enum cgroup_ctl: controllers that act on it */
+	const char *why;	/* why it has none, or lacks some; one line; borrowed */
+	const char *advice;	/* how to get them; "" */
+};
+
 struct plan_rlimit {
 	uint32_t resource;
 	uint64_t soft, hard;
@@ -95,6 +106,10 @@ struct plan {
 	struct plan_rlimit rlimits[AK_INIT_RLIMITS_MAX];
 	size_t nrlimits;
 
+	/* plan_enforce() */
+	bool group;
+	enum plan_by memory_by, pids_by, cpus_by;	/* PLAN_BY_UNSET: no limit, or not decided yet */
+
 	/* Landlock rules by path inside; INIT_PATH_* */
 	struct init_path *paths;	/* path strings are owned */
 	size_t npaths;
@@ -125,6 +140,18 @@ struct plan {
  */
 int plan_build(const struct exec_opts *o, const struct hostinfo *h, struct plan *ret, struct ak_err *err);
 void plan_release(struct plan *p);
+
+/**
+ * plan_enforce() - decide by what the limits of memory, processes and processors are held
+ * @p:	built; gets *_by, the process limit and warnings
+ * @g:	what cgroups can do here; borrowed
+ * A value that the user gave and nothing holds is refused, a default becomes a warning. Called once, when the groups are known.
+ * Return: 0; -EOPNOTSUPP (not enforceable here), -EPERM (over the caller's own hard limit).
+ */
+int plan_enforce(struct plan *p, const struct exec_opts *o, const struct plan_groups *g, struct ak_err *err);
+
+/** plan_by_name() - "cgroup", "rlimit", "ak", "none"; NULL where no limit is set */
+const char *plan_by_name(enum plan_by by);
 
 /** plan_warn() - add a line to the plan's warnings (dropped silently over PLAN_WARNINGS_MAX) */
 void plan_warn(struct plan *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans resource limits and Landlock rules; refuses what nothing here enforces. Process: executor. Privilege:
+/* Plans resource limits and Landlock rules. Process: executor. Privilege:
  * none. */
 #include "executor/plan_priv.h"
 
@@ -19,32 +19,24 @@
 #define STACK_BYTES (8 * MIB)
 #define NO_LIMIT UINT64_MAX
 
-struct wanted {
-	uint32_t resource;
-	uint64_t soft, hard;
-	const char *given; /* the option, when the user gave the value: then it is never lowered in silence */
-};
-
 static uint64_t from_rlim(rlim_t v)
 {
 	return v == RLIM_INFINITY ? NO_LIMIT : (uint64_t)v;
 }
 
-/* A hard limit of the caller cannot be passed: nobody here has CAP_SYS_RESOURCE in the initial user namespace
- */
-static int add_rlimit(struct plan_ctx *c, const struct wanted *w)
+/* nobody here has CAP_SYS_RESOURCE in the initial user namespace */
+int plan_rlimit(struct plan *p, const struct wanted *w, struct ak_err *err)
 {
-	struct plan *p = c->p;
 	struct rlimit now;
 	uint64_t ceiling, soft = w->soft, hard = w->hard;
 
 	if (getrlimit((int)w->resource, &now) < 0)
-		return ak_err_sys(c->err, errno, "read resource limit %u", w->resource);
+		return ak_err_sys(err, errno, "read resource limit %u", w->resource);
 	ceiling = from_rlim(now.rlim_max);
 	if (hard > ceiling && w->given) {
-		ak_err_set(c->err, EPERM, "%s: the caller's own hard limit is %llu", w->given,
+		ak_err_set(err, EPERM, "%s: the caller's own hard limit is %llu", w->given,
 			   (unsigned long long)ceiling);
-		ak_err_hint(c->err, "give at most that, or raise the limit of the calling shell (ulimit -H)");
+		ak_err_hint(err, "give at most that, or raise the limit of the calling shell (ulimit -H)");
 		return -EPERM;
 	}
 	if (hard > ceiling)
@@ -52,7 +44,7 @@ static int add_rlimit(struct plan_ctx *c, const struct wanted *w)
 	if (soft > hard)
 		soft = hard;
 	if (p->nrlimits >= AK_INIT_RLIMITS_MAX)
-		return ak_err_set(c->err, E2BIG, "too many resource limits");
+		return ak_err_set(err, E2BIG, "too many resource limits");
 	p->rlimits[p->nrlimits++] = (struct plan_rlimit){.resource = w->resource, .soft = soft, .hard = hard};
 	return 0;
 }
@@ -60,7 +52,7 @@ static int add_rlimit(struct plan_ctx *c, const struct wanted *w)
 /* 1 stops core handlers in pipes, which 0 does not: core(5), "Piping core dumps to a program" */
 static int core_limit(struct plan_ctx *c)
 {
-	int r = add_rlimit(c, &(struct wanted){RLIMIT_CORE, 1, 1, NULL});
+	int r = plan_rlimit(c->p, &(struct wanted){RLIMIT_CORE, 1, 1, NULL}, c->err);
 
 	if (r == 0 && c->p->rlimits[c->p->nrlimits - 1].hard < 1) {
 		char *pattern = NULL;
@@ -73,54 +65,6 @@ static int core_limit(struct plan_ctx *c)
 		free(pattern);
 	}
 	return r;
-}
-
-static int nproc_limit(struct plan_ctx *c)
-{
-	const struct limit_opt *l = &c->o->pids;
-	uint64_t n = l->value + 1; /* ak-init counts */
-
-	if (l->max)
-		return 0;
-	if (c->p->identity != PLAN_ID_ROOT)
-		return add_rlimit(c, &(struct wanted){RLIMIT_NPROC, n, n, l->given ? "--pids" : NULL});
-	if (!l->given) {
-		plan_warn(c->p,
-			  "no cgroup and host uid 0 inside: the default limit of processes is not enforced");
-		return 0;
-	}
-	ak_err_set(c->err, EOPNOTSUPP,
-		   "--pids %llu: the kernel does not count processes of host uid 0, and no cgroup is used",
-		   (unsigned long long)l->value);
-	ak_err_hint(c->err, "leave --identity root out, or give --pids max");
-	return -EOPNOTSUPP;
-}
-
-static int check_cpus(struct plan_ctx *c)
-{
-	const struct limit_opt *l = &c->o->cpu_milli;
-
-	if (l->max)
-		return 0;
-	if (!l->given) {
-		plan_warn(c->p, "no cgroup: the default CPU limit is not enforced");
-		return 0;
-	}
-	ak_err_set(c->err, EOPNOTSUPP,
-		   "--cpus %llu.%03llu: a share of the CPUs needs a cgroup, which is not used here",
-		   (unsigned long long)(l->value / 1000), (unsigned long long)(l->value % 1000));
-	ak_err_hint(c->err, "give --cpus max; --cpu-time DUR bounds the total and is enforced");
-	return -EOPNOTSUPP;
-}
-
-static void warn_watched(struct plan_ctx *c)
-{
-	if (c->o->cpu_time_ms)
-		plan_warn(c->p, "processor time is summed by sampling, not by a cgroup: processes whose parent ignores SIGCHLD are "
-				"not counted once they have ended");
-	if (!c->o->memory_bytes.max)
-		plan_warn(c->p, "memory limit is enforced by sampling what processes have mapped, not by a cgroup: memory "
-				"files, shared segments and socket buffers that no process maps are not counted");
 }
 
 static int fixed_limits(struct plan_ctx *c)
@@ -147,7 +91,7 @@ static int fixed_limits(struct plan_ctx *c)
 		if ((table[i].resource == RLIMIT_FSIZE && !o->fsize_bytes) ||
 		    (table[i].resource == RLIMIT_CPU && !o->cpu_time_ms))
 			continue;
-		r = add_rlimit(c, &table[i]);
+		r = plan_rlimit(c->p, &table[i], c->err);
 		if (r < 0)
 			return r;
 	}
@@ -156,16 +100,9 @@ static int fixed_limits(struct plan_ctx *c)
 
 int plan_limits(struct plan_ctx *c)
 {
-	int r = check_cpus(c);
+	int r = core_limit(c);
 
-	warn_watched(c);
-	if (r == 0)
-		r = core_limit(c);
-	if (r == 0)
-		r = nproc_limit(c);
-	if (r == 0)
-		r = fixed_limits(c);
-	return r;
+	return r < 0 ? r : fixed_limits(c);
 }
 
 static int add_rule(struct plan_ctx *c, const char *path, uint32_t access)

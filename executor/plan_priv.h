@@ -143,8 +143,20 @@ void plan_homes_release(struct plan_ctx *c);
 
 /** plan_hides() - resolve and place the hides */
 int plan_hides(struct plan_ctx *c);
-/** plan_limits() - p->rlimits; refuses limits that nothing here enforces */
+/** plan_limits() - p->rlimits but the number of processes, which plan_enforce() decides */
 int plan_limits(struct plan_ctx *c);
+
+struct wanted {
+	uint32_t resource;
+	uint64_t soft, hard;
+	const char *given; /* the option, when the user gave the value: then it is never lowered in silence */
+};
+
+/**
+ * plan_rlimit() - add a resource limit, at most the caller's own hard limit
+ * Return: 0; -EPERM when a value that the user gave is over it; -E2BIG.
+ */
+int plan_rlimit(struct plan *p, const struct wanted *w, struct ak_err *err);
 /** plan_landlock() - p->paths, from the finished mounts */
 int plan_landlock(struct plan_ctx *c);
 /** plan_env() - p->envp; checks the size of arguments and environment */

@@ -8,12 +8,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/sched.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -154,68 +158,12 @@ void privs_release(struct privs *p)
 	ak_fd_close(&p->lock);
 }
 
-/* runs in a forked child that is still host root: writes the maps of its parent once that has left */
-static _Noreturn void map_parent(const struct privs *p, int go, int report, pid_t parent)
+/* become the slot's last id; the user namespace is ours already */
+static int become_own_id(const struct privs *p, struct ak_err *err)
 {
-	struct id_map uid = { p->uid_base, p->uid_base, PRIVS_SLOT_IDS };
-	struct id_map gid = { p->gid_base, p->gid_base, PRIVS_SLOT_IDS };
-	struct ak_err err = { 0 };
-	char c;
-
-	if (read(go, &c, 1) != 1)
-		_exit(1);
-	if (userns_write_maps(parent, uid, gid, false, &err) < 0)
-		(void)ak_write_all(report, err.msg, strlen(err.msg));
-	_exit(err.code ? 1 : 0);
-}
-
-/* unshare into a user namespace whose maps a helper of ours writes from outside */
-static int unshare_mapped(const struct privs *p, struct ak_err *err)
-{
-	int go[2], report[2];
-	char msg[AK_ERR_MSG_MAX] = { 0 };
-	pid_t self = getpid(), pid;
-	int status, r = 0;
-
-	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(report, O_CLOEXEC) < 0)
-		return ak_err_sys(err, errno, "pipe");
-	pid = fork();
-	if (pid < 0)
-		return ak_err_sys(err, errno, "fork");
-	if (pid == 0) {
-		(void)close(go[1]);
-		map_parent(p, go[0], report[1], self);
-	}
-	(void)close(go[0]);
-	(void)close(report[1]);
-	if (unshare(CLONE_NEWUSER) < 0)
-		r = userns_explain(errno, err);
-	else if (ak_write_all(go[1], "g", 1) < 0)
-		r = ak_err_set(err, EPIPE, "the helper that writes the id maps is gone");
-	(void)close(go[1]);
-	if (read(report[0], msg, sizeof(msg) - 1) > 0 && r == 0)
-		r = ak_err_set(err, EPERM, "map the reserved ids: %s", msg);
-	(void)close(report[0]);
-	if ((waitpid(pid, &status, 0) < 0 || status != 0) && r == 0)
-		r = ak_err_set(err, EPERM, "the helper that writes the id maps failed");
-	if (r < 0 && !err->hint[0])
-		ak_err_hint(err, "%s", PRIVS_NOT_HOST_ROOT);
-	return r;
-}
-
-int privs_enter(const struct privs *p, struct ak_err *err)
-{
-	/* the two write the id maps of sandboxes: user_namespaces(7), "Defining user and group ID mappings" */
-	static const cap_value_t keep[] = { CAP_SETUID, CAP_SETGID };
 	uid_t uid = p->uid_base + PRIVS_OWN_ID;
 	gid_t gid = p->gid_base + PRIVS_OWN_ID;
-	int r;
 
-	if (setgroups(0, NULL) < 0)
-		return ak_err_sys(err, errno, "drop the supplementary groups");
-	r = unshare_mapped(p, err);
-	if (r < 0)
-		return r;
 	if (setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
 		return ak_err_sys(err, errno, "become %u:%u", uid, gid);
 	/*
@@ -224,10 +172,133 @@ int privs_enter(const struct privs *p, struct ak_err *err)
 	 */
 	if (prctl(PR_SET_DUMPABLE, 1) < 0)
 		return ak_err_sys(err, errno, "PR_SET_DUMPABLE");
-	r = caps_keep(keep, 2, err);
+	return 0;
+}
+
+/* the helper follows its parent out of host root */
+static int follow(const struct privs *p, pid_t parent, struct ak_err *err)
+{
+	char path[48];
+	AK_AUTO_FD ns = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)parent);
+	ns = open(path, O_RDONLY | O_CLOEXEC);
+	if (ns < 0 || setns(ns, CLONE_NEWUSER) < 0)
+		return ak_err_sys(err, errno, "enter ak's own user namespace");
+	return become_own_id(p, err);
+}
+
+/*
+ * Runs in a forked child that is still host root: writes the maps of its parent once that has left, then follows it for the errand.
+ * On the socket: a byte to go on, each answered by "" or an error's text.
+ */
+static _Noreturn void helper(const struct privs *p, int sock, pid_t parent, const struct privs_errand *e)
+{
+	struct id_map uid = { p->uid_base, p->uid_base, PRIVS_SLOT_IDS };
+	struct id_map gid = { p->gid_base, p->gid_base, PRIVS_SLOT_IDS };
+	struct ak_err err = { 0 };
+	char c;
+
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || read(sock, &c, 1) != 1)
+		_exit(1);
+	(void)userns_write_maps(parent, uid, gid, false, &err);
+	if (send(sock, err.msg, strlen(err.msg) + 1, MSG_NOSIGNAL) < 0 || err.code)
+		_exit(1);
+	if (!e->fn || read(sock, &c, 1) != 1)
+		_exit(0);
+	(void)follow(p, parent, &err);
+	if (send(sock, err.msg, strlen(err.msg) + 1, MSG_NOSIGNAL) < 0 || err.code)
+		_exit(1);
+	e->fn(e->arg, sock);
+	_exit(0);
+}
+
+static pid_t helper_start(const struct privs *p, int sock[2], struct privs_errand *e, struct ak_err *err)
+{
+	struct clone_args args = { .exit_signal = SIGCHLD };
+	pid_t self = getpid(), pid;
+
+	if (e->cgroup >= 0) {
+		args.flags = CLONE_INTO_CGROUP;
+		args.cgroup = (uint64_t)e->cgroup;
+	}
+	pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+	if (pid == 0) {
+		(void)close(sock[0]);
+		helper(p, sock[1], self, e);
+	}
+	return pid < 0 ? ak_err_sys(err, errno, "start the helper that writes the id maps") : pid;
+}
+
+/* let the helper do its next step. Return: 0, or what it says went wrong */
+static int helper_step(int sock, const char *what, struct ak_err *err)
+{
+	char msg[AK_ERR_MSG_MAX] = { 0 };
+	ssize_t n = send(sock, "g", 1, MSG_NOSIGNAL) == 1 ? recv(sock, msg, sizeof(msg) - 1, 0) : -1;
+
+	if (n <= 0)
+		return ak_err_set(err, EPIPE, "the helper that writes the id maps is gone");
+	return msg[0] ? ak_err_set(err, EPERM, "%s: %s", what, msg) : 0;
+}
+
+void privs_errand_end(struct privs_errand *e)
+{
+	ak_fd_close(&e->sock);
+	if (e->pid > 0)
+		(void)waitpid(e->pid, NULL, 0);
+	e->pid = 0;
+}
+
+/* unshare into a user namespace whose maps a helper of ours writes from outside */
+static int unshare_mapped(const struct privs *p, struct privs_errand *e, struct ak_err *err)
+{
+	int sock[2], r = 0;
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock) < 0)
+		return ak_err_sys(err, errno, "socketpair");
+	pid = helper_start(p, sock, e, err);
+	(void)close(sock[1]);
+	e->sock = sock[0];
+	e->pid = pid < 0 ? 0 : pid;
+	if (pid < 0)
+		return (int)pid;
+	if (unshare(CLONE_NEWUSER) < 0)
+		r = userns_explain(errno, err);
+	if (r == 0)
+		r = helper_step(e->sock, "map the reserved ids", err);
+	if (r < 0 && !err->hint[0])
+		ak_err_hint(err, "%s", PRIVS_NOT_HOST_ROOT);
+	return r;
+}
+
+static int enter(const struct privs *p, struct privs_errand *e, struct ak_err *err)
+{
+	/* the two write the id maps of sandboxes: user_namespaces(7), "Defining user and group ID mappings" */
+	static const cap_value_t keep[] = { CAP_SETUID, CAP_SETGID };
+	int r;
+
+	if (setgroups(0, NULL) < 0)
+		return ak_err_sys(err, errno, "drop the supplementary groups");
+	r = unshare_mapped(p, e, err);
+	if (r == 0)
+		r = become_own_id(p, err);
+	if (r == 0)
+		r = caps_keep(keep, 2, err);
 	if (r < 0)
 		return r;
 	if (setuid(0) == 0 || errno != EINVAL)
 		return ak_err_set(err, EPERM, "host root is still reachable after giving it up");
-	return 0;
+	return e->fn ? helper_step(e->sock, "let the helper leave host root", err) : 0;
+}
+
+int privs_enter(const struct privs *p, struct privs_errand *e, struct ak_err *err)
+{
+	struct privs_errand none = { .cgroup = -1, .sock = -1 };
+	int r = enter(p, e ? e : &none, err);
+
+	privs_errand_end(&none);
+	if (r < 0 && e)
+		privs_errand_end(e);
+	return r;
 }

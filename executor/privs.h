@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct ak_err;
 struct plan;
@@ -46,12 +47,29 @@ int privs_reserve(struct privs *p, struct ak_err *err);
  */
 int privs_prepare_mounts(const struct privs *p, struct plan *plan, struct ak_err *err);
 
+/*
+ * An errand of the helper that writes our id maps. It is born in a cgroup while we are still host root, which the executor may not
+ * enter afterwards, and runs @fn once we have left host root and it has too: as our equal, in our user namespace.
+ */
+struct privs_errand {
+	int cgroup;			/* directory of the group that the helper is born in; borrowed */
+	void (*fn)(void *arg, int sock);	/* in the helper; @sock leads to the executor; ends by returning */
+	void *arg;
+	/* out: filled by privs_enter() */
+	int sock;			/* to the helper; owned; -1 */
+	pid_t pid;			/* to be waited for by privs_errand_end() */
+};
+
+/** privs_errand_end() - close the socket and wait for the helper; safe when there was none */
+void privs_errand_end(struct privs_errand *e);
+
 /**
  * privs_enter() - leave host root for good
+ * @e:	NULL: none
  * Requires: nothing that needs host privilege is left to do. Leaves: CAP_SETUID and CAP_SETGID in our own user namespace
  * (they write the id maps of sandboxes), no supplementary groups, no_new_privs. Must not: keep a path of the host.
  */
-int privs_enter(const struct privs *p, struct ak_err *err);
+int privs_enter(const struct privs *p, struct privs_errand *e, struct ak_err *err);
 
 void privs_release(struct privs *p);
 

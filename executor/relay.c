@@ -30,17 +30,13 @@ enum slot {
 	SLOT_COUNT
 };
 
-bool relay_memory_watched(const struct exec_opts *o)
-{
-	return !o->memory_bytes.max && o->memory_bytes.value > 0;
-}
-
 static void start_watch(struct relay *r)
 {
 	r->watch = (struct watch){
 		.root_pid = r->sb->pid,
-		.mem_limit_bytes = relay_memory_watched(r->o) ? r->o->memory_bytes.value : 0,
+		.mem_limit_bytes = r->sb->watch_memory && !r->o->memory_bytes.max ? r->o->memory_bytes.value : 0,
 		.cpu_limit_ms = r->o->cpu_time_ms,
+		.group = r->sb->group,
 	};
 	if (r->watch.mem_limit_bytes || r->watch.cpu_limit_ms)
 		relay_set(r, TIMER_WATCH, WATCH_FIRST_MS);

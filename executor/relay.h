@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
+#include "executor/ns/cgroup.h"
+
 struct ak_err;
 struct exec_opts;
 struct streams;
@@ -19,7 +21,7 @@ enum run_status {
 	RUN_EXITED,
 	RUN_SIGNALED,
 	RUN_TIMED_OUT,
-	RUN_OOM_KILLED,		/* our watcher, or (later) the cgroup */
+	RUN_OOM_KILLED,		/* by the group's limit, an outer one (outer_oom), or our watcher */
 	RUN_CPU_TIME,
 	RUN_OUTPUT_CLOSED,
 	RUN_FAILED,		/* nothing was run, or its result is unknown */
@@ -45,6 +47,11 @@ struct run_result {
 	uint64_t mem_peak_bytes;	/* of the tree as sampled by the watcher; 0: not sampled */
 	uint32_t pids_peak;	/* as sampled; 0: not sampled */
 	bool memory_hit, cpu_time_hit, timeout_hit;
+	bool pids_hit, cpus_hit;	/* as the group tells; false without one */
+	bool grouped;		/* @group was read */
+	struct cgroup_usage group;
+	bool outer_oom;		/* killed for want of memory, but not by our limit */
+	char outer_path[256];	/* the group whose limit it was; "": not known, or the host's own memory */
 	struct capture out[2];	/* stdout, stderr; total and dropped are set in every relayed mode */
 	bool counted[2];	/* total is known (false when the descriptor was passed) */
 	/* FAILED from the set-up child or init */
@@ -58,6 +65,8 @@ struct relay_sandbox {
 	int pidfd;		/* of init; borrowed */
 	int pid;		/* for /proc reads only, never to signal */
 	int ctl;		/* our end of the control socket; borrowed */
+	const struct cgroup *group;	/* that init and the command are in; borrowed; NULL: none */
+	bool watch_memory;	/* no group holds the memory limit: sample it */
 };
 
 /**
@@ -77,8 +86,5 @@ int relay_run(const struct relay_sandbox *sb, const struct exec_opts *o, struct 
 
 /** run_result_release() - free what was captured; safe twice */
 void run_result_release(struct run_result *r);
-
-/** relay_memory_watched() - does relay_run() hold the memory limit by sampling? */
-bool relay_memory_watched(const struct exec_opts *o);
 
 #endif

@@ -10,16 +10,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "executor/ns/cgroup_place.h"
 #include "executor/relay_priv.h"
 #include "executor/shared/ak_fd.h"
 
-/* SIGKILL to pid 1 of the sandbox: the kernel ends every process of the pid namespace, stopped ones too */
+/*
+ * All that is in the group; then SIGKILL to pid 1 of the sandbox, by which the kernel ends every process of its pid namespace,
+ * stopped ones too
+ */
 void relay_kill(struct relay *r)
 {
 	r->at[TIMER_KILL] = 0;
 	if (r->dead)
 		return;
 	r->killed = true;
+	if (r->sb->group)
+		(void)cgroup_kill(r->sb->group);
 	if (syscall(SYS_pidfd_send_signal, r->sb->pidfd, SIGKILL, NULL, 0) < 0 && errno != ESRCH)
 		/* end of file means to init that we are gone: it ends by itself */
 		(void)shutdown(r->sb->ctl, SHUT_RDWR);
@@ -182,7 +188,7 @@ static void forced_end(struct relay *r)
 		ret->signal = r->first_signal;
 		ret->exit_code += r->first_signal;
 	} else if (ret->status != RUN_FAILED) {
-		ret->signal = signaled ? WTERMSIG(r->wstatus) : r->killed && !r->exited ? SIGKILL : 0;
+		ret->signal = signaled ? WTERMSIG(r->wstatus) : !r->exited && (r->killed || r->cause == CAUSE_MEMORY) ? SIGKILL : 0;
 	}
 }
 
@@ -192,10 +198,56 @@ static uint64_t cpu_ms(const struct rusage *u)
 	       (uint64_t)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) / 1000;
 }
 
+/* of the whole tree; the group also counts who was never waited for */
+static uint64_t total_ms(const struct run_result *ret)
+{
+	return ret->grouped && ret->group.cpu ? ret->group.cpu_total_us / 1000 : cpu_ms(&ret->usage);
+}
+
+/* what the group says: read while it is still there */
+static void read_group(struct relay *r)
+{
+	struct run_result *ret = r->ret;
+	const struct cgroup *g = r->sb->group;
+	const struct exec_opts *o = r->o;
+
+	if (!g)
+		return;
+	cgroup_usage(g, &ret->group);
+	ret->grouped = true;
+	ret->cpus_hit = (g->have & CGROUP_CPU) && ret->group.throttled > 0;
+	/* an older kernel also counts forks that an outer limit refused: then the group was never full */
+	ret->pids_hit = ret->group.pids_refused > 0 && !o->pids.max &&
+			(!ret->group.pids || ret->group.pids_peak >= o->pids.value + 1);
+}
+
+/*
+ * The kernel killed for want of memory, and the command's own end was that: all in the group dies at once, init too, so that
+ * nobody may be left to tell. A command that lived on, or that ended with 137 by itself, was not killed.
+ */
+static void out_of_memory(struct relay *r)
+{
+	struct run_result *ret = r->ret;
+	bool init_died = !r->exited && !r->failed && r->init_code != CLD_EXITED && r->init_status == SIGKILL;
+	bool command_died = r->exited && WIFSIGNALED(r->wstatus) && WTERMSIG(r->wstatus) == SIGKILL;
+
+	if (!ret->grouped || ret->group.oom_kills == 0 || r->killed || !(init_died || command_died))
+		return;
+	if (r->cause == CAUSE_NONE)
+		r->cause = CAUSE_MEMORY;
+	if (r->cause != CAUSE_MEMORY)
+		return;
+	ret->outer_oom = !ret->group.oom_own;
+	if (ret->outer_oom)
+		(void)cgroup_outer_oom(r->sb->group, ret->outer_path, sizeof(ret->outer_path));
+}
+
 void relay_result(struct relay *r)
 {
 	struct run_result *ret = r->ret;
 
+	read_group(r);
+	out_of_memory(r);
 	if (r->cause == CAUSE_NONE)
 		own_end(r);
 	else
@@ -208,9 +260,9 @@ void relay_result(struct relay *r)
 	}
 	ret->interrupted = r->first_signal != 0;
 	ret->timeout_hit = r->cause == CAUSE_TIMEOUT;
-	ret->memory_hit = r->cause == CAUSE_MEMORY;
+	ret->memory_hit = r->cause == CAUSE_MEMORY && !ret->outer_oom;
 	ret->cpu_time_hit = r->cause == CAUSE_CPU ||
-			    (r->o->cpu_time_ms && cpu_ms(&ret->usage) >= r->o->cpu_time_ms);
+			    (r->o->cpu_time_ms && total_ms(ret) >= r->o->cpu_time_ms);
 	ret->mem_peak_bytes = r->watch.mem_peak_bytes;
 	ret->pids_peak = r->watch.pids_peak;
 	if (r->failed || (ret->status == RUN_FAILED && !r->exited)) {

@@ -161,13 +161,25 @@ static void put_usage(struct ak_json *j, const struct run_result *run)
 {
 	uint64_t peak = run ? (uint64_t)run->usage.ru_maxrss * 1024 : 0; /* in KiB: getrusage(2) */
 
+	uint64_t user = run ? timeval_ms(run->usage.ru_utime) : 0, system = run ? timeval_ms(run->usage.ru_stime) : 0;
+	uint64_t pids = run ? run->pids_peak : 0;
+	const struct cgroup_usage *g = run && run->grouped ? &run->group : NULL;
+
 	if (run && run->mem_peak_bytes > peak)
 		peak = run->mem_peak_bytes;
+	if (g && g->memory)
+		peak = g->memory_peak_bytes;
+	if (g && g->cpu) {
+		user = g->cpu_user_us / 1000;
+		system = g->cpu_system_us / 1000;
+	}
+	if (g && g->pids)
+		pids = g->pids_peak > 0 ? g->pids_peak - 1 : 0;	/* without init */
 	ak_json_obj(j, "usage");
-	u64_or_null(j, "cpu_user_ms", run ? timeval_ms(run->usage.ru_utime) : 0, run != NULL);
-	u64_or_null(j, "cpu_system_ms", run ? timeval_ms(run->usage.ru_stime) : 0, run != NULL);
+	u64_or_null(j, "cpu_user_ms", user, run != NULL);
+	u64_or_null(j, "cpu_system_ms", system, run != NULL);
 	u64_or_null(j, "memory_peak_bytes", peak, peak > 0);
-	u64_or_null(j, "pids_peak", run ? run->pids_peak : 0, run && run->pids_peak > 0);
+	u64_or_null(j, "pids_peak", pids, pids > 0);
 	ak_json_obj_end(j);
 }
 
@@ -218,19 +230,15 @@ static void put_limits(struct ak_json *j, const struct report *r)
 	const struct plan *p = plan_of(r);
 	const struct exec_opts *o = p ? r->opts : NULL;
 	const struct run_result *run = r->run;
-	bool host_root = o && p->identity == PLAN_ID_ROOT; /* RLIMIT_NPROC does not bind it: setrlimit(2) */
-	bool pids = o && !o->pids.max;
 
 	ak_json_obj(j, "limits");
-	put_limit(j, "memory", o ? o->memory_bytes.value : 0, false, o && !o->memory_bytes.max ? "ak" : NULL,
+	put_limit(j, "memory", o ? o->memory_bytes.value : 0, false, p ? plan_by_name(p->memory_by) : NULL,
 		  hit_if(run && run->memory_hit));
-	put_limit(j, "pids", o ? o->pids.value : 0, false,
-		  !pids	      ? NULL
-		  : host_root ? "none"
-			      : "rlimit",
-		  pids && !host_root ? HIT_UNKNOWN : HIT_NO);
-	put_limit(j, "cpus", o ? o->cpu_milli.value : 0, true, o && !o->cpu_milli.max ? "none" : NULL,
-		  HIT_NO);
+	/* a refused fork leaves no trace but in a group */
+	put_limit(j, "pids", o ? o->pids.value : 0, false, p ? plan_by_name(p->pids_by) : NULL,
+		  p && p->pids_by == PLAN_BY_RLIMIT ? HIT_UNKNOWN : hit_if(run && run->pids_hit));
+	put_limit(j, "cpus", o ? o->cpu_milli.value : 0, true, p ? plan_by_name(p->cpus_by) : NULL,
+		  hit_if(run && run->cpus_hit));
 	put_limit(j, "timeout", o ? o->timeout_ms : 0, true, o && o->timeout_ms > 0 ? "ak" : NULL,
 		  hit_if(run && run->timeout_hit));
 	if (o)

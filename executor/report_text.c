@@ -73,7 +73,12 @@ static void add_end(struct ak_buf *out, const struct exec_opts *o, const struct 
 		break;
 	case RUN_OOM_KILLED:
 		ak_buf_str(out, "out of memory: the command was killed");
-		if (o && !o->memory_bytes.max) {
+		if (run->outer_oom && run->outer_path[0]) {
+			ak_buf_str(out, " at the limit of an outer group, ");
+			add_clean(out, run->outer_path);
+		} else if (run->outer_oom) {
+			ak_buf_str(out, " at an outer limit or for want of memory on the host, not at its own limit");
+		} else if (o && !o->memory_bytes.max) {
 			report_size_text(o->memory_bytes.value, size, sizeof(size));
 			ak_buf_printf(out, " at the limit of %s (--memory)", size);
 		}

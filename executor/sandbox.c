@@ -115,7 +115,7 @@ static int config_open(const struct plan *p, int landlock_abi, struct ak_err *er
 static uint64_t clone_flags(void)
 {
 	uint32_t weaken = ak_weaken_mask();
-	uint64_t flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWCGROUP;
+	uint64_t flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID;
 
 	if (!AK_WEAK(weaken, AK_WEAK_IPCNS))
 		flags |= CLONE_NEWIPC;
@@ -146,15 +146,43 @@ static int map_child(pid_t pid, const struct privs *privs, int ctl, struct ak_er
 	return r < 0 ? r : say_go(ctl, err);
 }
 
-static void fill_setup(const struct plan *p, const struct streams *st, const struct privs *privs, struct setup *s)
+static void fill_setup(const struct plan *p, const struct streams *st, bool root_mode, struct setup *s)
 {
 	s->plan = p;
 	for (int i = 0; i < 3; i++)
 		s->stdio[i] = st->s[i].child;
-	s->wait_go = privs != NULL;
+	s->wait_go = root_mode;
 	s->uid = (struct id_map){ p->uid, geteuid(), 1 };
 	s->gid = (struct id_map){ p->gid, getegid(), 1 };
 	s->weaken = ak_weaken_mask();
+}
+
+int sandbox_prepare(const struct plan *plan, const struct streams *st, bool root_mode, int landlock_abi, int cgroup,
+		    struct sandbox_birth *ret, struct ak_err *err)
+{
+	int sock[2];
+	AK_AUTO_FD config = config_open(plan, landlock_abi, err);
+	AK_AUTO_FD init = config < 0 ? -1 : init_image_open(err);
+
+	if (config < 0 || init < 0)
+		return config < 0 ? config : init;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock) < 0)
+		return ak_err_sys(err, errno, "socketpair");
+	*ret = (struct sandbox_birth){ .cgroup = AK_WEAK(ak_weaken_mask(), AK_WEAK_CGROUP) ? -1 : cgroup };
+	fill_setup(plan, st, root_mode, &ret->s);
+	ret->s.ctl = sock[1];
+	ret->s.ctl_parent = sock[0];
+	ret->s.config = ak_fd_take(&config);
+	ret->s.init = ak_fd_take(&init);
+	return 0;
+}
+
+void sandbox_birth_release(struct sandbox_birth *b)
+{
+	ak_fd_close(&b->s.ctl);
+	ak_fd_close(&b->s.ctl_parent);
+	ak_fd_close(&b->s.config);
+	ak_fd_close(&b->s.init);
 }
 
 static void child_entry(void *arg)
@@ -166,49 +194,111 @@ static void child_entry(void *arg)
  * Rootless the child needs nothing from us before its exec, so it may borrow our memory. In root mode we write its maps
  * while it waits, and its change of ids must not make us non-dumpable: it gets a copy.
  */
-static pid_t clone_child(struct setup *s, uint64_t flags, int *ret_pidfd, struct ak_err *err)
+static pid_t clone_child(struct sandbox_birth *b, int *ret_pidfd, struct ak_err *err)
 {
+	uint64_t flags = clone_flags();
 	pid_t pid = -ENOSYS;
 
-	if (!s->wait_go)
-		pid = userns_vclone(flags, child_entry, s, ret_pidfd, err);
+	/* with a group of its own the child makes this one itself: see setup.c */
+	b->s.cgroupns = b->cgroup >= 0;
+	if (!b->s.cgroupns)
+		flags |= CLONE_NEWCGROUP;
+	if (!b->s.wait_go)
+		pid = userns_vclone(flags, b->cgroup, child_entry, &b->s, ret_pidfd, err);
 	if (pid != -ENOSYS)
 		return pid;
-	pid = userns_clone(flags, ret_pidfd, err);
+	pid = userns_clone(flags, b->cgroup, ret_pidfd, err);
 	if (pid == 0)
-		setup_child(s);
+		setup_child(&b->s);
 	return pid;
 }
 
-int sandbox_start(const struct plan *plan, const struct streams *st, const struct privs *privs, int landlock_abi,
-		  struct sandbox *ret, struct ak_err *err)
+/* --- root mode with a group: born by the helper that is in it already; see privs.h --- */
+
+struct birth_reply {
+	int pid;
+	struct ak_err err;
+};
+
+static void send_reply(int sock, const struct birth_reply *m, int pidfd)
 {
-	struct setup s = { 0 };
-	int sock[2];
-	AK_AUTO_FD config = config_open(plan, landlock_abi, err);
-	AK_AUTO_FD init = config < 0 ? -1 : init_image_open(err);
-	AK_AUTO_FD ours = -1;
-	AK_AUTO_FD theirs = -1;
+	union {
+		char space[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} ctl = { 0 };
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)m, .iov_len = sizeof(*m) };
+	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct cmsghdr *c;
+
+	if (pidfd >= 0) {
+		h.msg_control = &ctl;
+		h.msg_controllen = sizeof(ctl);
+		c = CMSG_FIRSTHDR(&h);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &pidfd, sizeof(int));
+	}
+	(void)sendmsg(sock, &h, MSG_NOSIGNAL);	/* no executor: the sandbox sees that by itself */
+}
+
+void sandbox_errand(void *arg, int sock)
+{
+	struct sandbox_birth *b = arg;
+	struct birth_reply m = { 0 };
+	int pidfd = -1;
+
+	/* our sibling: the executor waits for it, and it dies with the executor */
+	m.pid = userns_clone(clone_flags() | CLONE_NEWCGROUP | CLONE_PARENT, -1, &pidfd, &m.err);
+	if (m.pid == 0)
+		setup_child(&b->s);
+	send_reply(sock, &m, pidfd);
+}
+
+static pid_t receive_child(int sock, int *ret_pidfd, struct ak_err *err)
+{
+	union {
+		char space[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} ctl;
+	struct birth_reply m = { 0 };
+	struct iovec iov = { .iov_base = &m, .iov_len = sizeof(m) };
+	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &ctl, .msg_controllen = sizeof(ctl) };
+	struct cmsghdr *c;
+	ssize_t n = recvmsg(sock, &h, MSG_CMSG_CLOEXEC);
+
+	if (n != (ssize_t)sizeof(m))
+		return ak_err_set(err, EPIPE, "the helper that starts the sandbox in its cgroup is gone");
+	if (m.pid < 0) {
+		if (err)
+			*err = m.err;
+		return m.pid;
+	}
+	c = CMSG_FIRSTHDR(&h);
+	if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof(int)))
+		return ak_err_set(err, EPIPE, "the helper that starts the sandbox sent no descriptor");
+	memcpy(ret_pidfd, CMSG_DATA(c), sizeof(int));
+	return m.pid;
+}
+
+int sandbox_start(struct sandbox_birth *b, const struct privs *privs, struct privs_errand *errand, struct sandbox *ret,
+		  struct ak_err *err)
+{
 	int pidfd = -1, r = 0;
 	pid_t pid;
 
-	if (config < 0 || init < 0)
-		return config < 0 ? config : init;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sock) < 0)
-		return ak_err_sys(err, errno, "socketpair");
-	ours = sock[0];
-	theirs = sock[1];
-	fill_setup(plan, st, privs, &s);
-	s.ctl = theirs;
-	s.ctl_parent = ours;
-	s.config = config;
-	s.init = init;
-	pid = clone_child(&s, clone_flags(), &pidfd, err);
+	if (errand) {
+		pid = receive_child(errand->sock, &pidfd, err);
+		privs_errand_end(errand);
+	} else {
+		pid = clone_child(b, &pidfd, err);
+	}
 	if (pid < 0)
 		return (int)pid;
 	if (privs)
-		r = map_child(pid, privs, ours, err);
-	*ret = (struct sandbox){ .pidfd = pidfd, .pid = pid, .ctl = ak_fd_take(&ours) };
+		r = map_child(pid, privs, b->s.ctl_parent, err);
+	*ret = (struct sandbox){ .pidfd = pidfd, .pid = pid, .ctl = ak_fd_take(&b->s.ctl_parent) };
+	sandbox_birth_release(b);
 	if (r < 0) {
 		/* the child sees end of file and ends; nothing of it is left behind */
 		ak_fd_close(&ret->ctl);

@@ -3,11 +3,15 @@
 #ifndef AK_SANDBOX_H
 #define AK_SANDBOX_H
 
+#include <stdbool.h>
 #include <sys/types.h>
+
+#include "executor/ns/setup.h"
 
 struct ak_err;
 struct plan;
 struct privs;
+struct privs_errand;
 struct streams;
 
 struct sandbox {
@@ -16,17 +20,40 @@ struct sandbox {
 	int ctl;	/* our end of the control socket; owned; -1 */
 };
 
+/* everything a sandbox is born with; descriptors are owned */
+struct sandbox_birth {
+	struct setup s;
+	int cgroup;	/* directory of the group that it is born in; borrowed; -1: none */
+};
+
+#define SANDBOX_BIRTH_NONE { .s = { .ctl = -1, .ctl_parent = -1, .config = -1, .init = -1 }, .cgroup = -1 }
+
+/**
+ * sandbox_prepare() - make what the set-up child needs
+ * @plan:	carried out by the child; borrowed until the sandbox runs
+ * @st:		the command's streams; child ends stay the caller's
+ * @root_mode:	the executor writes the id maps (after privs_enter())
+ * @cgroup:	directory of the group that init and the command are born in; borrowed; -1: none
+ * Return: 0; negative errno (-E2BIG: arguments and environment too large). Release with sandbox_birth_release().
+ */
+int sandbox_prepare(const struct plan *plan, const struct streams *st, bool root_mode, int landlock_abi, int cgroup,
+		    struct sandbox_birth *ret, struct ak_err *err);
+void sandbox_birth_release(struct sandbox_birth *b);
+
+/** sandbox_errand() - for struct privs_errand: the helper, which was born in the group, makes the child as its own sibling */
+void sandbox_errand(void *birth, int sock);
+
 /**
  * sandbox_start() - clone the set-up child and let it go
- * @plan:	carried out by the child; borrowed
- * @st:		the command's streams; child ends stay the caller's
+ * @b:		prepared; released here after success
  * @privs:	root mode: the reserved ids, already entered; NULL: rootless
+ * @errand:	root mode with a group: privs_enter() has started sandbox_errand(); ended here. NULL: none
  *
  * Returns as soon as the child runs; how its set-up went comes as a message on ctl (see executor/relay.h).
- * Return: 0; negative errno when no child was made (namespaces refused, -E2BIG: arguments and environment too large, ...).
+ * Return: 0; negative errno when no child was made (namespaces refused, the group cannot be entered, ...).
  */
-int sandbox_start(const struct plan *plan, const struct streams *st, const struct privs *privs, int landlock_abi,
-		  struct sandbox *ret, struct ak_err *err);
+int sandbox_start(struct sandbox_birth *b, const struct privs *privs, struct privs_errand *errand, struct sandbox *ret,
+		  struct ak_err *err);
 
 /** sandbox_release() - close what sandbox_start() opened; the child must have been waited for, or dies by end of file */
 void sandbox_release(struct sandbox *sb);

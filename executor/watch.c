@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "executor/ns/cgroup.h"
 #include "executor/watch_tree.h"
 
 #define FILL_BYTES_PER_MS (4u << 20)	/* how fast a busy machine can touch new memory: 4 GiB/s */
@@ -79,20 +80,32 @@ unsigned watch_next_ms(const struct watch *w, uint64_t mem_bytes, uint64_t took_
 	return (unsigned)(next < WATCH_MAX_MS ? next : WATCH_MAX_MS);
 }
 
-enum watch_verdict watch_sample(struct watch *w, unsigned *ret_next_ms)
+/* walk the tree. Return: its memory; its processor time goes to *@ret_cpu_ms */
+static uint64_t sample_tree(struct watch *w, uint64_t *ret_cpu_ms)
 {
-	uint64_t start = now_ms(), ticks = 0, mem, cpu;
+	uint64_t ticks = 0, mem;
 	struct tree t;
 
 	tree_read(&t, w->root_pid, &w->no_children);
 	mem = tree_bytes(&t, w->mem_limit_bytes);
 	for (size_t i = 0; i < t.n; i++)
 		ticks += t.v[i].ticks;
-	cpu = ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
+	*ret_cpu_ms = ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
 	if (t.n > 0 && t.n - 1 > w->pids_peak)
 		w->pids_peak = (uint32_t)(t.n - 1);
 	tree_release(&t);
+	return mem;
+}
 
+enum watch_verdict watch_sample(struct watch *w, unsigned *ret_next_ms)
+{
+	uint64_t start = now_ms(), mem = 0, cpu = 0, us = 0;
+	bool told = w->group && cgroup_cpu_us(w->group, &us) == 0;
+
+	if (!told || w->mem_limit_bytes)
+		mem = sample_tree(w, &cpu);
+	if (told)
+		cpu = us / 1000;
 	if (mem > w->mem_peak_bytes)
 		w->mem_peak_bytes = mem;
 	if (cpu > w->cpu_ms)	/* a child between its end and its parent's wait is seen by neither */

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct cgroup;
+
 struct watch {
 	int root_pid;			/* init, as the host sees it */
 	uint64_t mem_limit_bytes;	/* 0: not watched */
@@ -20,6 +22,7 @@ struct watch {
 	uint64_t mem_peak_bytes;
 	uint64_t cpu_ms;		/* last seen total of the tree, reaped processes included */
 	uint32_t pids_peak;		/* processes, init not counted */
+	const struct cgroup *group;	/* tells the processor time of all that ever ran in it; borrowed; NULL: the tree is walked */
 	bool no_children;		/* /proc/PID/task/TID/children is missing here (found by the first sample, or set by a test) */
 };
 

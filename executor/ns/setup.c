@@ -13,6 +13,7 @@
 #include <linux/close_range.h>
 #include <linux/keyctl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -105,6 +106,15 @@ static int step_pdeath(const struct setup *s, struct ak_err *err)
 	if (poll(&p, 1, 0) > 0 && (p.revents & POLLHUP))
 		_exit(125);
 	return 0;
+}
+
+/*
+ * A cgroup namespace has its root in the group of whoever makes it: clone3 with CLONE_INTO_CGROUP and CLONE_NEWCGROUP roots it in
+ * the parent's, and the name of ours would be seen from inside.
+ */
+static int step_cgroup_namespace(const struct setup *s, struct ak_err *err)
+{
+	return s->cgroupns && unshare(CLONE_NEWCGROUP) < 0 ? userns_explain(errno, err) : 0;
 }
 
 static int step_keyring(const struct setup *s, struct ak_err *err)
@@ -268,7 +278,8 @@ static int step_exec(const struct setup *s, struct ak_err *err)
 /* the order matters: see docs/architecture.md, "One sandbox" */
 static int run_steps(const struct setup *s, struct ak_err *err)
 {
-	static int (*const before[])(const struct setup *, struct ak_err *) = { step_identity, step_pdeath, step_keyring, step_names };
+	static int (*const before[])(const struct setup *, struct ak_err *) = { step_identity, step_pdeath, step_cgroup_namespace,
+										     step_keyring, step_names };
 	static int (*const after[])(const struct setup *, struct ak_err *) = { step_privileges, step_descriptors, step_exec };
 	struct beside b AK_UNINIT;
 	bool early = may_begin_early(s);

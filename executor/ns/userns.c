@@ -115,27 +115,59 @@ int userns_explain(int code, struct ak_err *err)
 	return -code;
 }
 
-pid_t userns_clone(uint64_t flags, int *ret_pidfd, struct ak_err *err)
+/* errors that clone3 gives only with CLONE_INTO_CGROUP: clone(2), and cgroup_css_set_fork() of the kernel */
+static int explain_birth(int code, int cgroup, struct ak_err *err)
+{
+	char link[32], path[256];
+	ssize_t n;
+
+	if (cgroup < 0 || (code != EACCES && code != EBUSY && code != EOPNOTSUPP && code != ENODEV && code != EBADF))
+		return userns_explain(code, err);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", cgroup);
+	n = readlink(link, path, sizeof(path) - 1);
+	(void)ak_err_sys(err, code, "start the sandbox inside its cgroup %.*s", n > 0 ? (int)n : 0, path);
+	if (code == EACCES)
+		ak_err_hint(err, "the kernel lets a process be born in another group only by who may write cgroup.procs of a group "
+			    "above both: run ak inside the delegated subtree, or delegate a group above ak's own");
+	else if (code == EOPNOTSUPP || code == EBUSY)
+		ak_err_hint(err, "the group is threaded, or passes controllers down: give one that does neither");
+	return -code;
+}
+
+static struct clone_args args_of(uint64_t flags, int cgroup, int *pidfd)
+{
+	struct clone_args a = { .flags = flags | CLONE_PIDFD, .pidfd = (uint64_t)(uintptr_t)pidfd };
+
+	if (!(flags & CLONE_PARENT))	/* a sibling gives the signal that the caller gives */
+		a.exit_signal = SIGCHLD;
+	if (cgroup >= 0) {
+		a.flags |= CLONE_INTO_CGROUP;
+		a.cgroup = (uint64_t)cgroup;
+	}
+	return a;
+}
+
+pid_t userns_clone(uint64_t flags, int cgroup, int *ret_pidfd, struct ak_err *err)
 {
 	int pidfd = -1;
-	struct clone_args args = { .flags = flags | CLONE_PIDFD, .pidfd = (uint64_t)(uintptr_t)&pidfd, .exit_signal = SIGCHLD };
+	struct clone_args args = args_of(flags, cgroup, &pidfd);
 	pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
 
 	if (pid < 0)
-		return userns_explain(errno, err);
+		return explain_birth(errno, cgroup, err);
 	if (pid > 0)
 		*ret_pidfd = pidfd;
 	return pid;
 }
 
-pid_t userns_vclone(uint64_t flags, void (*fn)(void *), void *arg, int *ret_pidfd, struct ak_err *err)
+pid_t userns_vclone(uint64_t flags, int cgroup, void (*fn)(void *), void *arg, int *ret_pidfd, struct ak_err *err)
 {
 	int pidfd = -1;
-	struct clone_args args = { .flags = flags | CLONE_PIDFD, .pidfd = (uint64_t)(uintptr_t)&pidfd, .exit_signal = SIGCHLD };
+	struct clone_args args = args_of(flags, cgroup, &pidfd);
 	pid_t pid = vclone(&args, fn, arg);
 
 	if (pid < 0)
-		return userns_explain(-pid, err);
+		return explain_birth(-pid, cgroup, err);
 	*ret_pidfd = pidfd;
 	return pid;
 }
@@ -155,7 +187,7 @@ int userns_make(struct id_map uid, struct id_map gid, struct ak_err *err)
 	AK_AUTO_FD pidfd = -1;
 	int fd = -1;
 	pid_t self = getpid();
-	pid_t pid = userns_clone(CLONE_NEWUSER, &pidfd, err);
+	pid_t pid = userns_clone(CLONE_NEWUSER, -1, &pidfd, err);
 	int r;
 
 	if (pid < 0)

@@ -40,17 +40,18 @@ int userns_explain(int code, struct ak_err *err);
 
 /**
  * userns_clone() - clone3 as fork, with a pidfd
- * @flags:	CLONE_NEW* bits
+ * @flags:	CLONE_NEW* bits; CLONE_PARENT: the child is the caller's sibling
+ * @cgroup:	directory of the group that the child is born in; -1: the caller's
  * Return: 0 in the child, the pid in the parent with *@ret_pidfd; negative errno with a message and a hint that name what
  * forbids it: the sysctl that is 0, a seccomp filter, a chroot, AppArmor.
  */
-pid_t userns_clone(uint64_t flags, int *ret_pidfd, struct ak_err *err);
+pid_t userns_clone(uint64_t flags, int cgroup, int *ret_pidfd, struct ak_err *err);
 
 /**
  * userns_vclone() - the same, but the child runs @fn in the parent's memory while the parent waits for its exec or exit
  * @fn:	never returns; see vclone()
  * Return: the pid with *@ret_pidfd; negative errno, -ENOSYS also where the architecture has no stub for it.
  */
-pid_t userns_vclone(uint64_t flags, void (*fn)(void *), void *arg, int *ret_pidfd, struct ak_err *err);
+pid_t userns_vclone(uint64_t flags, int cgroup, void (*fn)(void *), void *arg, int *ret_pidfd, struct ak_err *err);
 
 #endif

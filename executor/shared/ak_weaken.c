@@ -25,7 +25,8 @@ static const struct {
 	{"nslimit", AK_WEAK_NSLIMIT},	{"ipcns", AK_WEAK_IPCNS},
 	{"utsns", AK_WEAK_UTSNS},	{"session", AK_WEAK_SESSION},
 	{"keyring", AK_WEAK_KEYRING},	{"ttyfilter", AK_WEAK_PTYFILTER},
-	{"oomadj", AK_WEAK_OOMADJ},
+	{"oomadj", AK_WEAK_OOMADJ},	{"cgroup", AK_WEAK_CGROUP},
+	{"cgkill", AK_WEAK_CGKILL},
 };
 
 static uint32_t bits_of(const char *name, size_t len)

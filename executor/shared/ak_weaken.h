@@ -22,6 +22,7 @@ enum ak_weaken {
 	AK_WEAK_RDONLY = 1u << 10,	/* "rdonly": system mounts stay writable */
 	AK_WEAK_NOSUID = 1u << 11,	/* "nosuid": mounts without nosuid and nodev */
 	AK_WEAK_NETNS = 1u << 12,	/* "netns": the host's network namespace with --net none */
+	AK_WEAK_CGROUP = 1u << 13,	/* "cgroup": the sandbox is not born in its cgroup */
 	AK_WEAK_PDEATH = 1u << 14,	/* "pdeath": init outlives the executor */
 	AK_WEAK_RLIMITS = 1u << 15,	/* "rlimits": none set */
 	AK_WEAK_CANARY = 1u << 16,	/* "canary": no self-test of the filters */
@@ -36,6 +37,7 @@ enum ak_weaken {
 	AK_WEAK_SESSION = 1u << 25,	/* "session": no setsid for the command */
 	AK_WEAK_KEYRING = 1u << 26,	/* "keyring": the caller's session keyring stays joined */
 	AK_WEAK_PTYFILTER = 1u << 27,	/* "ttyfilter": terminal output is not filtered */
+	AK_WEAK_CGKILL = 1u << 28,	/* "cgkill": as a kernel without cgroup.kill */
 	AK_WEAK_OOMADJ = 1u << 29,	/* "oomadj": oom_score_adj unchanged */
 };
 

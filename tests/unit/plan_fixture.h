@@ -30,6 +30,7 @@ static struct exec_opts o;
 static struct hostinfo h;
 static struct plan p;
 static struct ak_err e;
+static struct plan_groups groups = {.why = "no groups here", .advice = ""};
 
 /* T/NAME; the last eight stay valid */
 static inline char *at(const char *name)
@@ -144,7 +145,7 @@ static inline void plan_ok(void)
 {
 	plan_release(&p);
 	e = (struct ak_err){0};
-	ck_assert_msg(plan_build(&o, &h, &p, &e) == 0, "%s", e.msg);
+	ck_assert_msg(plan_build(&o, &h, &p, &e) == 0 && plan_enforce(&p, &o, &groups, &e) == 0, "%s", e.msg);
 }
 
 /* A refusal with this errno whose message holds @text */
@@ -152,7 +153,11 @@ static inline void plan_refused(int code, const char *text)
 {
 	plan_release(&p);
 	e = (struct ak_err){0};
-	ck_assert_msg(plan_build(&o, &h, &p, &e) == -code, "expected %d, got %d: %s", code, e.code, e.msg);
+	int r = plan_build(&o, &h, &p, &e);
+
+	if (r == 0)
+		r = plan_enforce(&p, &o, &groups, &e);
+	ck_assert_msg(r == -code, "expected %d, got %d: %s", code, e.code, e.msg);
 	ck_assert_int_eq(e.code, code);
 	ck_assert_msg(strstr(e.msg, text) != NULL, "\"%s\" does not say \"%s\"", e.msg, text);
 	plan_release(&p);

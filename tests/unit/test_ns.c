@@ -72,7 +72,7 @@ static bool namespaces_are_refused(void)
 {
 	struct ak_err err = { 0 };
 	int pidfd = -1;
-	pid_t pid = userns_clone(NS, &pidfd, &err);
+	pid_t pid = userns_clone(NS, -1, &pidfd, &err);
 
 	if (pid == 0)
 		_exit(0);
@@ -93,7 +93,7 @@ static int in_namespaces(int (*fn)(struct ak_err *))
 
 	if (refused)
 		return 0;
-	pid = userns_clone(NS, &pidfd, &err);
+	pid = userns_clone(NS, -1, &pidfd, &err);
 	ck_assert_msg(pid >= 0, "%s", err.msg);
 	if (pid == 0) {
 		int r = userns_write_maps(0, uid, gid, true, &err);
@@ -387,7 +387,7 @@ START_TEST(refused_clone_names_the_errno)
 	if (refused)
 		return;
 	/* CLONE_FS with a new user namespace is EINVAL: user_namespaces(7) */
-	ck_assert_int_eq(userns_clone(CLONE_NEWUSER | CLONE_FS, &pidfd, &err), -EINVAL);
+	ck_assert_int_eq(userns_clone(CLONE_NEWUSER | CLONE_FS, -1, &pidfd, &err), -EINVAL);
 	ck_assert_int_eq(pidfd, -1);
 	ck_assert_ptr_nonnull(strstr(err.msg, "EINVAL"));
 }

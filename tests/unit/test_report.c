@@ -30,7 +30,10 @@ static void setup(void)
 			       .cpu_milli = {.value = 1000},
 			       .max_output_bytes = UINT64_MAX,
 			       .seccomp = "default"};
-	p = (struct plan){.seccomp = "default"};
+	p = (struct plan){.seccomp = "default",
+			  .memory_by = PLAN_BY_AK,
+			  .pids_by = PLAN_BY_RLIMIT,
+			  .cpus_by = PLAN_BY_NONE};
 	run = (struct run_result){.start_ns = 1000000, .end_ns = 13400000, .counted = {true, true}};
 	run.usage.ru_utime.tv_usec = 3999;
 	run.usage.ru_stime.tv_sec = 1;
@@ -272,12 +275,12 @@ END_TEST
 
 START_TEST(limits_say_what_enforces_them)
 {
-	o.memory_bytes.max = o.pids.max = o.cpu_milli.max = true;
+	p.memory_by = p.pids_by = p.cpus_by = PLAN_BY_UNSET;
 	HAS("\"memory\":{\"value\":null,\"enforced_by\":null,\"hit\":false},\"pids\":{\"value\":null,"
 	    "\"enforced_by\":null,\"hit\":false},"
 	    "\"cpus\":{\"value\":null,\"enforced_by\":null,\"hit\":false}");
-	o.memory_bytes.max = o.pids.max = o.cpu_milli.max = false;
-	p.identity = PLAN_ID_ROOT;
+	p.memory_by = PLAN_BY_AK;
+	p.pids_by = p.cpus_by = PLAN_BY_NONE;
 	HAS("\"pids\":{\"value\":256,\"enforced_by\":\"none\",\"hit\":false}");
 	HAS_NOT("cpu_time");
 	HAS_NOT("\"output\"");

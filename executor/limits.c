@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Puts the parts of executor/ns/cgroup* together for one run. Process: executor. Privilege: the caller's. */
+#include "executor/limits.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "executor/hostinfo.h"
+#include "executor/limits_advice.h"
+#include "executor/opts.h"
+#include "executor/plan.h"
+#include "executor/shared/ak_err.h"
+
+void limits_init(struct limits *l)
+{
+	*l = (struct limits){ .place = CGROUP_PLACE_NONE, .group = CGROUP_NONE, .keeper = CGROUP_KEEPER_NONE };
+	for (size_t i = 0; i < CGROUP_CANDIDATES_MAX; i++)
+		l->search.trial[i].dir = -1;
+}
+
+static void fill_search(struct limits *l, const struct exec_opts *o, const struct hostinfo *h)
+{
+	l->search.given = hostinfo_env(h, CGROUP_ENV);
+	l->search.root = h->root;
+	l->search.want = (o->memory_bytes.max ? 0u : CGROUP_MEMORY) | (o->pids.max ? 0u : CGROUP_PIDS) |
+			 (o->cpu_milli.max ? 0u : CGROUP_CPU);
+}
+
+static int enforce(struct limits *l, bool group, uint32_t have, const struct exec_opts *o, struct plan *p, struct ak_err *err)
+{
+	char why[CGROUP_TEXT_MAX], advice[LIMITS_ADVICE_MAX];
+	struct plan_groups g = { .group = group, .have = have, .why = why, .advice = advice };
+
+	limits_why(&l->search, have, why, sizeof(why));
+	limits_advice(&l->search, have, advice, sizeof(advice));
+	return plan_enforce(p, o, &g, err);
+}
+
+int limits_look(struct limits *l, const struct exec_opts *o, const struct hostinfo *h, struct plan *p, struct ak_err *err)
+{
+	const struct cgroup_search *s = &l->search;
+	int r;
+
+	fill_search(l, o, h);
+	r = cgroup_look(&l->search, err);
+	if (r < 0)
+		return r;
+	return enforce(l, s->best >= 0, s->best >= 0 ? s->trial[s->best].can & s->want : 0, o, p, err);
+}
+
+/* ak-init is in the group with the command, whose number of processes the user gives */
+static struct cgroup_limits limits_of(const struct exec_opts *o)
+{
+	return (struct cgroup_limits){
+		.memory_bytes = o->memory_bytes.max ? 0 : o->memory_bytes.value,
+		.pids = o->pids.max ? 0 : o->pids.value + 1,
+		.cpu_milli = o->cpu_milli.max ? 0 : o->cpu_milli.value,
+	};
+}
+
+/* 1: the group is made; 0: none could be */
+static int make_group(struct limits *l, const struct exec_opts *o, struct ak_err *err)
+{
+	const struct cgroup_limits want = limits_of(o);
+	struct ak_err e = { 0 };
+	int r = cgroup_take(&l->search, &l->place, err);
+
+	if (r <= 0)
+		return r;
+	r = cgroup_make(l->place.dir, l->place.have, &want, &l->group, &e);
+	if (r == 0)
+		return 1;
+	(void)cgroup_place_leave(&l->place);
+	limits_note_failed(&l->search, l->place.kind, l->place.path, &e);
+	if (l->place.kind != CGROUP_GIVEN)
+		return 0;
+	if (err)
+		*err = e;
+	return ak_err_wrap(err, CGROUP_ENV ": %.200s cannot be used", l->place.path);
+}
+
+int limits_start(struct limits *l, const struct exec_opts *o, const struct hostinfo *h, struct plan *p, struct ak_err *err)
+{
+	int r;
+
+	fill_search(l, o, h);
+	r = cgroup_look(&l->search, err);
+	if (r == 0)
+		r = make_group(l, o, err);
+	if (r >= 0)
+		r = enforce(l, r > 0, r > 0 ? l->group.have : 0, o, p, err);
+	if (r == 0 && l->group.dir >= 0 && p->identity == PLAN_ID_RANGE)
+		r = cgroup_keeper_start(&l->group, &l->place, &l->keeper, err);
+	if (r < 0)
+		(void)limits_end(l);
+	return r;
+}
+
+int limits_end(struct limits *l)
+{
+	int r = 0;
+
+	if (l->keeper.pid > 0) {
+		r = cgroup_keeper_end(&l->keeper);
+		cgroup_close(&l->group);
+		if (l->place.aside >= 0)	/* the keeper has moved us back */
+			cgroup_place_forget(&l->place);
+	} else if (l->group.dir >= 0) {
+		r = cgroup_remove(&l->group);
+	}
+	if (l->place.dir >= 0) {
+		int e = cgroup_place_leave(&l->place);
+
+		r = r < 0 ? r : e;
+	}
+	cgroup_search_release(&l->search);
+	return r;
+}
