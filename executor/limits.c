@@ -3,13 +3,16 @@
 #include "executor/limits.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "executor/hostinfo.h"
 #include "executor/limits_advice.h"
+#include "executor/ns/cgroup_scope.h"
 #include "executor/opts.h"
 #include "executor/plan.h"
 #include "executor/shared/ak_err.h"
+#include "executor/shared/ak_fd.h"
 
 void limits_init(struct limits *l)
 {
@@ -36,15 +39,69 @@ static int enforce(struct limits *l, bool group, uint32_t have, const struct exe
 	return plan_enforce(p, o, &g, err);
 }
 
-int limits_look(struct limits *l, const struct exec_opts *o, const struct hostinfo *h, struct plan *p, struct ak_err *err)
+/* did the user ask for a limit that the best place so far does not hold? */
+static bool asked_for_more(const struct cgroup_search *s, const struct exec_opts *o)
+{
+	uint32_t asked = (o->memory_bytes.given ? CGROUP_MEMORY : 0u) | (o->pids.given ? CGROUP_PIDS : 0u) |
+			 (o->cpu_milli.given ? CGROUP_CPU : 0u);
+	uint32_t can = s->best >= 0 ? s->trial[s->best].can : 0;
+
+	return (asked & s->want & ~can) != 0;
+}
+
+/* the manager of a systemd session, for an ordinary user who gave a limit */
+static bool may_ask_manager(const struct limits *l, const struct exec_opts *o)
 {
 	const struct cgroup_search *s = &l->search;
+
+	return !s->root && !s->off && !s->hybrid && s->mount[0] && asked_for_more(s, o);
+}
+
+static struct cgroup_trial *note_scope(struct cgroup_search *s, const struct ak_err *err)
+{
+	struct cgroup_trial *t = &s->trial[s->n < CGROUP_CANDIDATES_MAX ? s->n++ : CGROUP_CANDIDATES_MAX - 1];
+
+	ak_fd_close(&t->dir);
+	*t = (struct cgroup_trial){ .kind = CGROUP_SCOPE, .dir = -1, .code = err->code };
+	snprintf(t->why, sizeof(t->why), "%.300s", err->msg);
+	return t;
+}
+
+/* get into a scope and look again: then the own group is one that holds nothing but ak */
+static int ask_manager(struct limits *l, const struct hostinfo *h, struct ak_err *err)
+{
+	struct ak_err e = { 0 };
+	char unit[64];
+
+	if (cgroup_scope_enter(hostinfo_env(h, "XDG_RUNTIME_DIR"), unit, sizeof(unit), &e) < 0) {
+		(void)note_scope(&l->search, &e);
+		return 0;
+	}
+	cgroup_search_release(&l->search);
+	l->search.why[0] = '\0';
+	l->scope = true;
+	return cgroup_look(&l->search, err);
+}
+
+int limits_look(struct limits *l, const struct exec_opts *o, const struct hostinfo *h, struct plan *p, struct ak_err *err)
+{
+	struct cgroup_search *s = &l->search;
+	struct ak_err e = { 0 };
+	char why[200];
 	int r;
 
 	fill_search(l, o, h);
-	r = cgroup_look(&l->search, err);
+	r = cgroup_look(s, err);
 	if (r < 0)
 		return r;
+	if (may_ask_manager(l, o)) {
+		if (cgroup_scope_possible(hostinfo_env(h, "XDG_RUNTIME_DIR"), why, sizeof(why))) {
+			plan_warn(p, "the systemd user manager is asked for a group when the command starts; what it gives is known then");
+			return enforce(l, true, s->want, o, p, err);
+		}
+		(void)ak_err_set(&e, ENOENT, "%s", why);
+		(void)note_scope(s, &e);
+	}
 	return enforce(l, s->best >= 0, s->best >= 0 ? s->trial[s->best].can & s->want : 0, o, p, err);
 }
 
@@ -85,6 +142,8 @@ int limits_start(struct limits *l, const struct exec_opts *o, const struct hosti
 
 	fill_search(l, o, h);
 	r = cgroup_look(&l->search, err);
+	if (r == 0 && may_ask_manager(l, o))
+		r = ask_manager(l, h, err);
 	if (r == 0)
 		r = make_group(l, o, err);
 	if (r >= 0)
@@ -108,6 +167,8 @@ int limits_end(struct limits *l)
 	} else if (l->group.dir >= 0) {
 		r = cgroup_remove(&l->group);
 	}
+	if (l->scope)	/* the manager removes it all when we are gone: no need to move back */
+		cgroup_place_forget(&l->place);
 	if (l->place.dir >= 0) {
 		int e = cgroup_place_leave(&l->place);
 

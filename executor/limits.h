@@ -20,6 +20,7 @@ struct limits {
 	struct cgroup_place place;
 	struct cgroup group;		/* of init and the command; dir -1: none */
 	struct cgroup_keeper keeper;
+	bool scope;			/* we are in a scope of the systemd user manager */
 };
 
 /** limits_init() - empty: limits_end() may be called from then on */

@@ -8,10 +8,19 @@
 
 #include "executor/shared/ak_err.h"
 
+static const struct cgroup_trial *scope_of(const struct cgroup_search *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->trial[i].kind == CGROUP_SCOPE)
+			return &s->trial[i];
+	return NULL;
+}
+
 void limits_why(const struct cgroup_search *s, uint32_t have, char *buf, size_t size)
 {
 	char names[64];
 	const char *why = s->why;
+	const struct cgroup_trial *scope = scope_of(s);
 
 	buf[0] = '\0';
 	if ((s->want & ~have) == 0)
@@ -26,7 +35,10 @@ void limits_why(const struct cgroup_search *s, uint32_t have, char *buf, size_t 
 			snprintf(buf, size, "%s %.120s gives no %s controller", cgroup_kind_name(t->kind), t->path, names);
 		return;
 	}
-	snprintf(buf, size, "%.300s", why[0] ? why : "no place for a group was found");
+	if (scope)
+		snprintf(buf, size, "%.170s; %.130s", why[0] ? why : "no place for a group was found", scope->why);
+	else
+		snprintf(buf, size, "%.300s", why[0] ? why : "no place for a group was found");
 }
 
 /* was one of the places refused with this errno? */
@@ -51,8 +63,9 @@ void limits_advice(const struct cgroup_search *s, uint32_t have, char *buf, size
 		snprintf(buf, size, "in a container, let it write its cgroup (docker: --cgroupns=private with --privileged or a "
 				    "writable /sys/fs/cgroup)");
 	else if (!s->root)
-		snprintf(buf, size, "let systemd delegate a group: `loginctl enable-linger USER` and a login, or "
-				    "`systemd-run --user --scope -p Delegate=yes ak exec ...`; or name a delegated group in " CGROUP_ENV);
+		snprintf(buf, size, "run ak in a systemd session of this user (`loginctl enable-linger USER` and "
+				    "XDG_RUNTIME_DIR=/run/user/UID), below `systemd-run --user --scope -p Delegate=yes`, or with a "
+				    "group that root has delegated in " CGROUP_ENV);
 	else if (seen(s, EBUSY))
 		snprintf(buf, size, "start ak as the only process of its group, or name an empty group in " CGROUP_ENV);
 }
