@@ -178,6 +178,11 @@ void check_groups(const struct doctor_ctx *ctx, struct doctor_row *row);
 void check_apparmor(const struct doctor_ctx *ctx, struct doctor_row *row);
 void check_ns_limits(const struct doctor_ctx *ctx, struct doctor_row *row);
 void check_cgroup(const struct doctor_ctx *ctx, struct doctor_row *row);
+void check_cgroup_given(const struct doctor_ctx *ctx, struct doctor_row *row);
+void check_cgroup_own(const struct doctor_ctx *ctx, struct doctor_row *row);
+void check_cgroup_above(const struct doctor_ctx *ctx, struct doctor_row *row);
+void check_cgroup_top(const struct doctor_ctx *ctx, struct doctor_row *row);
+void check_cgroup_systemd(const struct doctor_ctx *ctx, struct doctor_row *row);
 void check_protected(const struct doctor_ctx *ctx, struct doctor_row *row);
 
 /* --- doctor_table.c --- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports of `ak doctor` that need a look around: cgroup v2, idmapped mounts, Landlock, memory files.
+/* Reports of `ak doctor` that need a look around: idmapped mounts, Landlock, memory files.
  * Privilege: the caller's. */
 #include "executor/doctor_int.h"
 
@@ -15,78 +15,6 @@
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_parse.h"
-
-#define DOCTOR_FILE_MAX (1u << 20)
-
-/* The mount point of cgroup2 in mountinfo: field 5 of the line whose type, after " - ", is cgroup2. */
-static bool cgroup2_mount(char *ret, size_t n)
-{
-	const char *line, *f, *dash;
-	char *text = NULL;
-	size_t len, flen;
-	struct ak_lines l;
-	bool found = false;
-
-	if (ak_read_file("/proc/self/mountinfo", DOCTOR_FILE_MAX, &text, &len) < 0)
-		return false;
-	ak_lines_init(&l, text, len, 8192);
-	while (!found && ak_lines_next(&l, &line, &len)) {
-		dash = memmem(line, len, " - cgroup2 ", 11);
-		for (int i = 0; dash && i < 5 && ak_field(&line, &len, ' ', &f, &flen); i++) {
-			if (i != 4)
-				continue;
-			snprintf(ret, n, "%.*s", (int)flen, f);
-			found = true;
-		}
-	}
-	free(text);
-	return found;
-}
-
-/* This process's group: the line "0::PATH" of /proc/self/cgroup */
-static bool cgroup2_path(char *ret, size_t n)
-{
-	const char *line;
-	char *text = NULL;
-	size_t len;
-	struct ak_lines l;
-	bool found = false;
-
-	if (ak_read_file("/proc/self/cgroup", DOCTOR_FILE_MAX, &text, &len) < 0)
-		return false;
-	ak_lines_init(&l, text, len, 8192);
-	while (!found && ak_lines_next(&l, &line, &len)) {
-		if (len < 4 || memcmp(line, "0::/", 4) != 0)
-			continue;
-		snprintf(ret, n, "%.*s", (int)(len - 3), line + 3);
-		found = true;
-	}
-	free(text);
-	return found;
-}
-
-/* Reported only: this version does not use cgroups. access(2) instead of a trial, so that the host's tree
- * stays untouched. */
-void check_cgroup(const struct doctor_ctx *ctx, struct doctor_row *row)
-{
-	char mnt[512], path[1024], dir[1600], file[1700], *text = NULL;
-	size_t len;
-
-	(void)ctx;
-	if (!cgroup2_mount(mnt, sizeof(mnt)) || !cgroup2_path(path, sizeof(path))) {
-		row_set(row, DOCTOR_INFO, 0, "no cgroup v2 here; limits are kept by rlimits and by watching");
-		return;
-	}
-	snprintf(dir, sizeof(dir), "%s%s", mnt, strcmp(path, "/") == 0 ? "" : path);
-	snprintf(file, sizeof(file), "%s/cgroup.controllers", dir);
-	if (ak_read_file(file, 4096, &text, &len) == 0 && len && text[len - 1] == '\n')
-		text[len - 1] = '\0';
-	row_set(row, DOCTOR_INFO, 0,
-		"cgroup v2 at %.200s (%s; controllers: %.120s); not used by this version: limits are kept by "
-		"rlimits and by watching",
-		dir, access(dir, W_OK) == 0 ? "writable" : "not writable", text && text[0] ? text : "none");
-	free(text);
-}
 
 static int try_idmap(const struct doctor_ctx *ctx, struct trial *t)
 {

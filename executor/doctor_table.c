@@ -91,6 +91,12 @@ static const struct doctor_check checks[] = {
 	 "use Linux 5.14 or newer"},
 	{"workspace-ids", true, DOCTOR_AS_ROOT, 0, NULL, check_idmap, NULL, NULL, NULL},
 	{"cgroup", false, DOCTOR_ALWAYS, 0, NULL, check_cgroup, NULL, NULL, NULL},
+	/* each place by itself, in the order in which they are tried; tells nothing where there is no such place */
+	{"cgroup-given", false, DOCTOR_ALWAYS, 0, NULL, check_cgroup_given, NULL, NULL, NULL},
+	{"cgroup-own", false, DOCTOR_ALWAYS, 0, NULL, check_cgroup_own, NULL, NULL, NULL},
+	{"cgroup-above", false, DOCTOR_ALWAYS, 0, NULL, check_cgroup_above, NULL, NULL, NULL},
+	{"cgroup-top", false, DOCTOR_ALWAYS, 0, NULL, check_cgroup_top, NULL, NULL, NULL},
+	{"cgroup-systemd", false, DOCTOR_AS_USER, 0, NULL, check_cgroup_systemd, NULL, NULL, NULL},
 	{"apparmor", false, DOCTOR_AS_USER, 0, NULL, check_apparmor, NULL, NULL, NULL},
 	{"namespace-limits", false, DOCTOR_ALWAYS, 0, NULL, check_ns_limits, NULL, NULL, NULL},
 	{"planted-files", false, DOCTOR_ALWAYS, 0, NULL, check_protected, NULL, NULL, NULL},

@@ -118,7 +118,7 @@ struct setting {
 	uint64_t value;
 };
 
-static int set_limits(const struct cgroup *g, const struct cgroup_limits *l, struct ak_err *err)
+int cgroup_limit(const struct cgroup *g, const struct cgroup_limits *l, struct ak_err *err)
 {
 	const struct setting memory[] = {
 		{ CGROUP_MEMORY, "memory.max", true, l->memory_bytes },
@@ -157,7 +157,7 @@ int cgroup_make(int parent, uint32_t have, const struct cgroup_limits *l, struct
 		return ak_err_sys(err, -r, "make a cgroup for the sandbox");
 	g.parent = parent;
 	g.have = have;
-	r = set_limits(&g, l, err);
+	r = cgroup_limit(&g, l, err);
 	if (r < 0) {
 		(void)cgroup_remove(&g);
 		return r;

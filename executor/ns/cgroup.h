@@ -64,6 +64,12 @@ struct cgroup_usage {
 int cgroup_make(int parent, uint32_t have, const struct cgroup_limits *l, struct cgroup *ret, struct ak_err *err);
 
 /**
+ * cgroup_limit() - set limits of a group; those of controllers that it does not have are left out
+ * Return: 0; the errno of the write (-EINVAL, -EACCES, -ENOENT: a controller was taken away) with the file named in @err.
+ */
+int cgroup_limit(const struct cgroup *g, const struct cgroup_limits *l, struct ak_err *err);
+
+/**
  * cgroup_pass_down() - let groups below @dir have controllers
  * @want:	enum cgroup_ctl
  * Return: the controllers they have now; what is missing is in @err (may be NULL) as the last errno and its text.

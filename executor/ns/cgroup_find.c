@@ -173,7 +173,7 @@ static bool is_cgroup2(const char *path)
 }
 
 /* the two usual places first: reading the list of mounts costs more the more there are */
-static int find_mount(struct cgroup_search *s, bool usual, struct cgroup_mount *ret)
+static int find_mount(bool usual, struct cgroup_mount *ret)
 {
 	static const char *const places[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
 	char *text = NULL;
@@ -181,11 +181,9 @@ static int find_mount(struct cgroup_search *s, bool usual, struct cgroup_mount *
 	int r;
 
 	for (size_t i = 0; usual && i < 2; i++) {
-		const char *p = s->only ? s->only : places[i];
-
-		if (!s->only && !is_cgroup2(p))
+		if (!is_cgroup2(places[i]))
 			continue;
-		snprintf(ret->point, sizeof(ret->point), "%s", p);
+		snprintf(ret->point, sizeof(ret->point), "%s", places[i]);
 		snprintf(ret->root, sizeof(ret->root), "/");
 		return 0;
 	}
@@ -286,7 +284,7 @@ static void look_at_candidates(struct cgroup_search *s, const char *own, const s
 			continue;
 		}
 		look_at(t, s->want);
-		if (t->usable && (s->want & ~t->can) == 0)
+		if (!s->all && t->usable && (s->want & ~t->can) == 0)
 			return;
 	}
 }
@@ -333,15 +331,15 @@ int cgroup_look(struct cgroup_search *s, struct ak_err *err)
 	}
 	if (s->given && s->given[0])
 		return look_given(s, err);
-	if (find_mount(s, true, &m) < 0) {
+	if (find_mount(true, &m) < 0) {
 		snprintf(s->why, sizeof(s->why), "no cgroup v2 is mounted here");
 		return 0;
 	}
 	snprintf(s->mount, sizeof(s->mount), "%s", m.point);
-	if (!nothing_to_have(s)) {
+	if (!nothing_to_have(s) || s->all) {
 		r = read_own_path(own);
 		look_at_candidates(s, r == 0 ? own : NULL, &m);
-		if (s->n > 0 && s->trial[0].code == ENOENT && !s->only && find_mount(s, false, &m) == 0 &&
+		if (s->n > 0 && s->trial[0].code == ENOENT && find_mount(false, &m) == 0 &&
 		    strcmp(m.root, "/") != 0) {
 			/* the mount shows a part of the hierarchy only */
 			cgroup_search_release(s);

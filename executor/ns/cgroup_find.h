@@ -38,7 +38,7 @@ struct cgroup_search {
 	const char *given;	/* value of AK_CGROUP; borrowed; NULL or "": not set */
 	bool root;		/* host root */
 	uint32_t want;		/* enum cgroup_ctl: what the limits of this run need */
-	const char *only;	/* for tests: mount point to use instead of looking for one; NULL */
+	bool all;		/* look at every place, also after one that gives all, and where the hierarchy has nothing */
 	/* out */
 	struct cgroup_trial trial[CGROUP_CANDIDATES_MAX];
 	size_t n;

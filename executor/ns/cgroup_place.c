@@ -187,9 +187,10 @@ size_t cgroup_candidates(const char *own, bool root, struct cgroup_candidate *re
 		(void)up(path);
 	}
 	/* an unknown own group: only root may look for another place */
-	if (own || root)
-		ret[n++] = (struct cgroup_candidate){ .kind = n == 0 && own ? CGROUP_OWN : CGROUP_ROOT, .path = "/" };
-	return n;
+	if (!own && !root)
+		return 0;
+	ret[n] = (struct cgroup_candidate){ .kind = own && n == 0 ? CGROUP_OWN : CGROUP_ROOT, .path = "/" };
+	return n + 1;
 }
 
 uint32_t cgroup_ctl_mask(const char *text, size_t len)
