@@ -25,7 +25,7 @@ while getopts b:w:o:kurs opt; do
 	esac
 done
 shift $((OPTIND - 1))
-all="cli exit streams time env fs rootfs workspace tty json escape controls root seccomp tools doctor"
+all="cli exit streams time env fs rootfs workspace tty json escape controls root seccomp tools doctor cgroup"
 suites=${*:-$all}
 
 [ -x "$build/ak" ] || {
@@ -66,9 +66,39 @@ end_passes() {
 	for p in $passes; do kill "$p" 2>/dev/null && wait "$p" 2>/dev/null; done
 }
 
+# A cgroup for each pass, in which the suites run and may make others; only root can make it. CGTOP: ours, or empty
+make_groups() {
+	local top who
+	CGTOP=
+	for top in /sys/fs/cgroup /sys/fs/cgroup/unified; do
+		[ "$(stat -f -c %T "$top")" = cgroup2fs ] || continue
+		mkdir "$top/ak-it-$$" 2>/dev/null || return
+		CGTOP=$top/ak-it-$$
+		for who in user root; do
+			echo "+memory +pids +cpu" 2>/dev/null >"$CGTOP/cgroup.subtree_control"
+			mkdir -p "$CGTOP/$who/shell"
+			[ "$who" = root ] || [ -z "$user" ] || chown "$user:" "$CGTOP/$who" "$CGTOP/$who/cgroup.procs" \
+				"$CGTOP/$who/cgroup.subtree_control" "$CGTOP/$who/shell" "$CGTOP/$who/shell/cgroup.procs"
+		done
+		# belongs to the user, but lies beyond the edge of what was delegated
+		mkdir "$CGTOP/user-apart"
+		[ -z "$user" ] || chown "$user:" "$CGTOP/user-apart" "$CGTOP/user-apart/cgroup.procs" "$CGTOP/user-apart/cgroup.subtree_control"
+		return
+	done
+}
+
+# all groups of ours: what a run of ak has left in them is a fault
+end_groups() {
+	[ -n "$CGTOP" ] && [ -d "$CGTOP" ] || return 0
+	find "$CGTOP" -mindepth 1 -type d -name 'ak-[0-9]*' -printf 'FAIL group left behind: %P\n' | tee -a "$work/broken"
+	find "$CGTOP" -depth -type d -exec sh -c 'echo 1 >"$1/cgroup.kill"; sleep 0.02; rmdir "$1"' sh {} \; 2>/dev/null
+}
+
+CGTOP=
 cleanup() {
 	end_passes
 	end_leftovers
+	end_groups
 	[ -n "$user" ] && end_user
 	if [ -n "$keep" ]; then
 		echo "kept: $work"
@@ -108,6 +138,7 @@ run_as() {
 	shift
 	# timeout passes the signal to its whole suite
 	trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null; exit 143' TERM
+	[ -z "$CGTOP" ] || echo "$BASHPID" >"$CGTOP/$who/shell/cgroup.procs"
 	for s in $suites; do
 		[ -f "$work/tests/$s.sh" ] || {
 			echo "FAIL $who $s no such suite" | tee -a "$work/broken"
@@ -119,7 +150,7 @@ run_as() {
 		[ -n "$user" ] && [ "$who" = user ] && chown -R "$user:" "$work/user"
 		"$@" env -i HOME="$home" USER="${user:-$(id -un)}" PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin LANG=C.UTF-8 TERM=dumb \
 			AK="$work/bin/ak" AKW="$work/bin/ak-weak" ESC="$work/bin/escape" DIR="$work/$who/$s" WHO="$who" PY="$py" \
-			RES="$work/$who/results" SUITE="$s" TESTS="$work/tests" IT="$work" SRC="$work/src" REALHOME="$HOME" \
+			CG="${CGTOP:+$CGTOP/$who}" RES="$work/$who/results" SUITE="$s" TESTS="$work/tests" IT="$work" SRC="$work/src" REALHOME="$HOME" \
 			timeout -k 5 900 bash "$work/tests/$s.sh" </dev/null &
 		pid=$!
 		wait "$pid" || echo "FAIL $who $s the suite itself ended with an error" | tee -a "$work/broken"
@@ -140,8 +171,10 @@ if [ "$(id -u)" -eq 0 ]; then
 		useradd -M -d "$work/user/home" -s /bin/bash "$user" || exit 1
 		mkdir -p "$work/user/home"
 		chown -R "$user:" "$work/user"
+		make_groups
 		pass user private setpriv --reuid "$user" --regid "$user" --init-groups
 	fi
+	[ -n "$CGTOP" ] || make_groups
 	mkdir -p "$work/root/home"
 	[ "$only" = user ] || pass root private
 else
@@ -151,6 +184,7 @@ else
 fi
 for p in $passes; do wait "$p"; done
 passes=
+end_groups
 
 cat "$work"/*/results 2>/dev/null >"$work/results"
 passed=$(grep -c '^PASS' "$work/results")

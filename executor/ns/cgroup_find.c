@@ -99,6 +99,19 @@ static bool check_writable(struct cgroup_trial *t)
 	return false;
 }
 
+/* a group that was given by name is for sandboxes only; what else is in it would share their limits */
+static bool check_alone(struct cgroup_trial *t)
+{
+	unsigned others = 0;
+	bool self = false;
+
+	if (cgroup_procs(t->dir, &others, &self) < 0 || others == 0 ||
+	    (faccessat(t->dir, "cgroup.type", F_OK, 0) < 0 && errno == ENOENT))	/* the top holds who is in no group */
+		return true;
+	in_the_way(t, EBUSY, "it is not empty: %u%s process%s in it", others, others >= 500 ? " or more" : "", others == 1 ? "" : "es");
+	return false;
+}
+
 /*
  * What groups made here could get. A group that holds processes cannot pass controllers down (EBUSY), except at the real top:
  * Documentation/admin-guide/cgroup-v2.rst, "No Internal Process Constraint".
@@ -152,7 +165,7 @@ static void look_at(struct cgroup_trial *t, uint32_t want)
 	if (!check_kind(t))
 		return;
 	/* groups that we live in or below are neither frozen nor hidden from their own writer */
-	if (t->kind == CGROUP_GIVEN && (!check_frozen(t) || !check_type(t)))
+	if (t->kind == CGROUP_GIVEN && (!check_frozen(t) || !check_type(t) || !check_alone(t)))
 		return;
 	if (!check_writable(t))
 		return;

@@ -278,13 +278,15 @@ static int step_exec(const struct setup *s, struct ak_err *err)
 /* the order matters: see docs/architecture.md, "One sandbox" */
 static int run_steps(const struct setup *s, struct ak_err *err)
 {
-	static int (*const before[])(const struct setup *, struct ak_err *) = { step_identity, step_pdeath, step_cgroup_namespace,
-										     step_keyring, step_names };
+	static int (*const before[])(const struct setup *, struct ak_err *) = { step_identity, step_pdeath, step_keyring, step_names };
 	static int (*const after[])(const struct setup *, struct ak_err *) = { step_privileges, step_descriptors, step_exec };
 	struct beside b AK_UNINIT;
 	bool early = may_begin_early(s);
-	int r = early ? begin_beside(s, &b, err) : 0;
+	/* first: the second thread may forbid further namespaces of its kind at any time */
+	int r = step_cgroup_namespace(s, err);
 
+	if (r == 0 && early)
+		r = begin_beside(s, &b, err);
 	for (size_t i = 0; r == 0 && i < sizeof(before) / sizeof(before[0]); i++)
 		r = before[i](s, err);
 	if (r == 0 && !early)
