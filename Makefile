@@ -157,6 +157,10 @@ $(B)/escape/%: tests/escape/%.c $(wildcard tests/escape/*.h)
 	@mkdir -p $(@D)
 	$(Q)echo '  ESC   $@'; gcc -std=c17 -D_GNU_SOURCE -I. $(WARN) -O1 -static -pthread -o $@ $<
 
+$(B)/bench/%: tests/bench/%.c $(EXEC_OBJ)
+	@mkdir -p $(@D)
+	$(Q)echo '  BENCH $@'; $(CC) $(ALL_CFLAGS) $(LINK) -o $@ $< $(EXEC_OBJ) $(EXEC_LIBS) 2>/dev/null
+
 unit: $(UNIT)
 fuzz: $(FUZZ)
 escape: $(ESCAPE)

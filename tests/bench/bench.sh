@@ -8,7 +8,17 @@ pairs=${2:-80}
 cd "$(dirname "$0")/../.."
 build=$(dirname "$ak")
 work=$(mktemp -d /tmp/ak-bench.XXXXXX)
-trap 'rm -rf "$work"' EXIT
+group=
+cleanup() {
+	if [ -n "$group" ]; then
+		for _ in 1 2 3 4 5; do
+			rmdir "$group/shell" "$group" 2>/dev/null && break
+			sleep 0.1
+		done
+	fi
+	rm -rf "$work"
+}
+trap cleanup EXIT
 chmod 755 "$work"
 mkdir "$work/w" "$work/home"
 cp "$ak" "$work/ak"
@@ -62,6 +72,22 @@ fi
 "${as[@]}" "$work/lat" -n "$pairs" ${filter[@]+"${filter[@]}"} "${peers[@]}" | tee "$work/out"
 ratio ak bwrap 0.65
 ratio ak floor 1.2
+
+# the same start with and without a group of its own: made, entered by clone3, read, removed
+for top in /sys/fs/cgroup /sys/fs/cgroup/unified; do
+	[ "$(id -u)" -eq 0 ] && [ "$(stat -f -c %T "$top")" = cgroup2fs ] && mkdir "$top/ak-bench" 2>/dev/null || continue
+	group=$top/ak-bench
+	mkdir "$group/shell"
+	chown 61234:61234 "$group" "$group/cgroup.procs" "$group/cgroup.subtree_control"
+	echo "== a cgroup of the sandbox's own: its parts, and whole starts in $((pairs * 3)) rounds"
+	make -s "$build/bench/group" && "$build/bench/group" "$group" $((pairs * 20))
+	# shellcheck disable=SC2016
+	bash -c 'echo $$ >"$0/shell/cgroup.procs" && exec "$@"' "$group" "${as[@]}" "$work/lat" -n $((pairs * 3)) \
+		without env AK_CGROUP=none "$work/ak" exec -C "$w" -- /bin/true \
+		::: with env AK_CGROUP="$group" "$work/ak" exec -C "$w" -- /bin/true | tee "$work/out"
+	awk '{ m[$1] = $3 } END { printf "with - without = %.3f ms, the end included\n", m["with"] - m["without"] }' "$work/out"
+	break
+done
 
 echo "== 1 GiB through a pipe, 9 rounds"
 inner=$("${as[@]}" "$work/ak" exec -C "$w" -- readlink /proc/self/fd/1 | cat)
