@@ -16,6 +16,8 @@
 /* A value is shown in messages as %.VALUE_SHOWN, so that the explanation behind it always fits */
 #define Q "\"%.80s\""
 
+/* tried: ak-init and its set-up take half a MiB with two processors; the kernel charges in steps of 64 pages a processor */
+#define MEMORY_MIN ((uint64_t)4 << 20)
 #define PIDS_MAX 4194304u	/* PID_MAX_LIMIT: linux/threads.h */
 #define NOFILE_MAX 1073741816u	/* highest fs.nr_open of a 64-bit kernel: fs/file.c, sysctl_nr_open_max */
 #define CPU_MILLI_MAX 8192000u	/* NR_CPUS of the largest x86-64 kernel, times 1000 */
@@ -265,6 +267,11 @@ int arg_memory(struct args *a, const struct arg_def *d, const char *value)
 
 	int rc = parse_size(a, d, value, use_max, &limit.value);
 
+	if (rc == 0 && limit.value < MEMORY_MIN) {
+		(void)ak_err_set(a->err, EINVAL, "%s: " Q " is less than the sandbox itself needs", d->name, value);
+		ak_err_hint(a->err, "give 4m at least, or max");
+		return -EINVAL;
+	}
 	if (rc == 0)
 		a->o->memory_bytes = limit;
 	return rc;

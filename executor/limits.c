@@ -136,6 +136,15 @@ static int make_group(struct limits *l, const struct exec_opts *o, struct ak_err
 	return ak_err_wrap(err, CGROUP_ENV ": %.200s cannot be used", l->place.path);
 }
 
+/*
+ * Root gives up the right to remove the group; and where ak has moved aside, a SIGKILL must not leave the own group in a state in
+ * which nobody can be put into it. Elsewhere what a SIGKILL leaves is an empty group, which the next run removes.
+ */
+static bool needs_keeper(const struct limits *l, const struct plan *p)
+{
+	return l->group.dir >= 0 && (p->identity == PLAN_ID_RANGE || (l->place.aside >= 0 && !l->scope));
+}
+
 int limits_start(struct limits *l, const struct exec_opts *o, const struct hostinfo *h, struct plan *p, struct ak_err *err)
 {
 	int r;
@@ -148,7 +157,7 @@ int limits_start(struct limits *l, const struct exec_opts *o, const struct hosti
 		r = make_group(l, o, err);
 	if (r >= 0)
 		r = enforce(l, r > 0, r > 0 ? l->group.have : 0, o, p, err);
-	if (r == 0 && l->group.dir >= 0 && p->identity == PLAN_ID_RANGE)
+	if (r == 0 && needs_keeper(l, p))
 		r = cgroup_keeper_start(&l->group, &l->place, &l->keeper, err);
 	if (r < 0)
 		(void)limits_end(l);

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 
 #include "executor/ns/cgroup_file.h"
 #include "executor/ns/cgroup_place.h"
+#include "executor/shared/ak_clock.h"
 #include "executor/shared/ak_dir.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
@@ -260,15 +260,17 @@ int cgroup_kill(const struct cgroup *g)
 	return kill_each(g);
 }
 
-/* cgroup.events polls with POLLPRI when it changes: Documentation/admin-guide/cgroup-v2.rst, "[Un]populated Notification" */
+/* what was killed is gone when it was scheduled once more */
 static int wait_empty(const struct cgroup *g)
 {
-	AK_AUTO_FD events = openat(g->dir, "cgroup.events", O_RDONLY | O_CLOEXEC);
-	struct pollfd p = { .fd = events, .events = POLLPRI };
+	uint64_t end = ak_now_ns() + (uint64_t)GONE_MS * 1000000u;
 
-	for (int waited = 0; waited < GONE_MS && !cgroup_empty(g); waited += 10)
-		(void)poll(&p, 1, 10);
-	return cgroup_empty(g) ? 0 : -EBUSY;
+	while (!cgroup_empty(g)) {
+		if (ak_now_ns() >= end)
+			return -EBUSY;
+		nap_ms(1);
+	}
+	return 0;
 }
 
 int cgroup_remove(struct cgroup *g)

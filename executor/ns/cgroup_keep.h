@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The keeper: a small process that removes a sandbox's cgroup when ak ends, however it ends. Process: executor (root mode).
- * Privilege: host root, confined by a filter to a dozen system calls on the descriptors it holds.
+ * The keeper: a small process that removes a sandbox's cgroup when ak ends, however it ends. Process: executor.
+ * Privilege: the caller's at its start (host root in root mode), confined by a filter to a dozen system calls on the descriptors
+ * it holds.
  *
  * In root mode the group is made while ak is still host root; afterwards ak may not remove it any more. The keeper is forked
  * before that and waits for the end of ak on a pipe. Then it kills what is left in the group, removes it, and moves ak back if

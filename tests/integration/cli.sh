@@ -16,7 +16,7 @@ bad unknown-option -- "--nope" --nope
 bad unknown-short "-Z" -Z
 bad abbreviation "--mem" --mem 1g
 bad flag-with-value "--json" --json=1
-for v in 10x -1 0 "" 99999999999g 1e9 "1 g"; do bad "memory-'$v'" "--memory" --memory "$v"; done
+for v in 10x -1 0 "" 99999999999g 1e9 "1 g" 1 4095k; do bad "memory-'$v'" "--memory" --memory "$v"; done
 for v in 0 -1 x 1.5 ""; do bad "pids-'$v'" "--pids" --pids "$v"; done
 for v in 0 -1 1x "" 1e12 abc; do bad "timeout-'$v'" "--timeout" --timeout "$v"; done
 for v in 0 -1 abc ""; do bad "cpus-'$v'" "--cpus" --cpus "$v"; done

@@ -89,7 +89,7 @@ END_TEST
 
 START_TEST(options_end_at_the_command)
 {
-	OK("-q", "ls", "--json", "-m", "1m", "--");
+	OK("-q", "ls", "--json", "-m", "4m", "--");
 	ck_assert_int_eq(o.argc, 5);
 	ck_assert(!o.json && o.quiet && !o.memory_bytes.given);
 	OK("-", "--json");
@@ -274,6 +274,9 @@ START_TEST(bad_numbers_name_option_and_value)
 	BAD("--memory: \"10x\" is not a size (use bytes or k, m, g, as in 512m)", "--memory", "10x", "c");
 	BAD("--memory: \"-1\" is not a size (use bytes or k, m, g, as in 512m)", "-m", "-1", "c");
 	BAD("--memory: \"99999999999G\" is too large", "-m99999999999G", "c");
+	OK("-m", "4m", "c");
+	BAD("--memory: \"4095k\" is less than the sandbox itself needs", "-m", "4095k", "c");
+	BAD("--memory: \"1\" is less than the sandbox itself needs", "-m", "1", "c");
 	BAD("--fsize: \"max\" is not a size (use bytes or k, m, g, as in 512m)", "--fsize", "max", "c");
 	BAD("--max-output: \"10x\" is not a size (use bytes or k, m, g, as in 512m)", "--max-output", "10x",
 	    "c");
