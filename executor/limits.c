@@ -8,6 +8,7 @@
 
 #include "executor/hostinfo.h"
 #include "executor/limits_advice.h"
+#include "executor/ns/cgroup_file.h"
 #include "executor/ns/cgroup_scope.h"
 #include "executor/opts.h"
 #include "executor/plan.h"
@@ -137,6 +138,21 @@ static int make_group(struct limits *l, const struct exec_opts *o, struct ak_err
 }
 
 /*
+ * A group cannot be made below one that holds processes, so root's sandboxes may lie above or beside ak's own group: limits that
+ * somebody has set there do not bind them.
+ */
+static void warn_outside(const struct limits *l, struct plan *p)
+{
+	const struct cgroup_search *s = &l->search;
+	uint64_t max;
+
+	for (size_t i = 0; i < s->n && l->group.dir >= 0 && strcmp(s->trial[i].path, l->place.path) != 0; i++)
+		if (s->trial[i].dir >= 0 && cgroup_read_u64(s->trial[i].dir, "memory.max", &max) == 0 && max != UINT64_MAX)
+			plan_warn(p, "the sandbox's cgroup is not below %s: the memory limit there (%llu bytes) does not hold it",
+				  s->trial[i].path, (unsigned long long)max);
+}
+
+/*
  * Root gives up the right to remove the group; and where ak has moved aside, a SIGKILL must not leave the own group in a state in
  * which nobody can be put into it. Elsewhere what a SIGKILL leaves is an empty group, which the next run removes.
  */
@@ -157,6 +173,8 @@ int limits_start(struct limits *l, const struct exec_opts *o, const struct hosti
 		r = make_group(l, o, err);
 	if (r >= 0)
 		r = enforce(l, r > 0, r > 0 ? l->group.have : 0, o, p, err);
+	if (r == 0)
+		warn_outside(l, p);
 	if (r == 0 && needs_keeper(l, p))
 		r = cgroup_keeper_start(&l->group, &l->place, &l->keeper, err);
 	if (r < 0)

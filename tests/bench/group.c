@@ -15,6 +15,7 @@
 #include "executor/ns/cgroup_find.h"
 #include "executor/shared/ak_clock.h"
 #include "executor/shared/ak_err.h"
+#include "executor/shared/ak_parse.h"
 
 #define ROUNDS_MAX 20000
 
@@ -93,13 +94,15 @@ int main(int argc, char *argv[])
 {
 	static const char *const names[] = { "look for and take the place", "make the group", "a plain process", "a process born in it",
 					     "read and remove" };
-	int n = argc > 2 ? atoi(argv[2]) : 2000;
+	uint64_t rounds = 2000;
 	double median[STEPS];
+	int n;
 
-	if (argc < 2 || n < 1 || n > ROUNDS_MAX) {
+	if (argc < 2 || (argc > 2 && ak_parse_u64(argv[2], 1, ROUNDS_MAX, &rounds) < 0)) {
 		fprintf(stderr, "usage: group PLACE [ROUNDS]\n");
 		return 2;
 	}
+	n = (int)rounds;
 	for (int i = 0; i < n; i++)
 		if (once(argv[1], i) < 0)
 			return 1;
