@@ -223,13 +223,16 @@ static int run_sandbox(struct exec_run *r, struct ak_err *err)
 	struct relay_sandbox rs;
 	int e;
 
-	e = limits_start(&r->limits, &r->opts, &r->host, &r->plan, err);
+	r->stage = "setup";
+	e = block_signals(r, err);	/* first: a signal must not end us while something is to be undone */
 	if (e < 0)
 		return e;
-	r->stage = "setup";
-	e = block_signals(r, err);
-	if (e == 0)
+	r->stage = "plan";
+	e = limits_start(&r->limits, &r->opts, &r->host, &r->plan, err);
+	if (e == 0) {
+		r->stage = "setup";
 		e = streams_open(&r->opts, r->closed, &r->streams, err);
+	}
 	if (e < 0)
 		return e;
 	r->abi = AK_WEAK(ak_weaken_mask(), AK_WEAK_LANDLOCK) ? 0 : landlock_abi();

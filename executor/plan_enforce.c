@@ -62,7 +62,7 @@ static int enforce_pids(struct plan *p, const struct exec_opts *o, const struct 
 	}
 	p->pids_by = PLAN_BY_NONE;
 	if (!l->given) {
-		plan_warn(p, "no cgroup and host uid 0 inside: the default limit of processes is not enforced (%s)", g->why);
+		plan_warn(p, "the default limit of processes is not enforced: host uid 0 is not counted by the kernel, and no cgroup holds it (%s)", g->why);
 		return 0;
 	}
 	(void)ak_err_set(err, EOPNOTSUPP, "--pids %" PRIu64 ": the kernel does not count processes of host uid 0, and no cgroup does: %s",
@@ -82,7 +82,7 @@ static int enforce_cpus(struct plan *p, const struct exec_opts *o, const struct 
 	}
 	p->cpus_by = PLAN_BY_NONE;
 	if (!l->given) {
-		plan_warn(p, "no cgroup: the default CPU limit is not enforced (%s)", g->why);
+		plan_warn(p, "the default CPU limit is not enforced: no cgroup holds it (%s)", g->why);
 		return 0;
 	}
 	(void)ak_err_set(err, EOPNOTSUPP, "--cpus %" PRIu64 ".%03" PRIu64 ": a share of the CPUs needs the cpu controller of a cgroup: %s",

@@ -219,20 +219,14 @@ static int read_own_path(char ret[CGROUP_PATH_MAX])
 	return r;
 }
 
-static unsigned count_bits(uint32_t v)
-{
-	return (unsigned)__builtin_popcount(v);
-}
-
-/* an earlier place counts more, unless a later one gives more of what is wanted */
-static void choose(struct cgroup_search *s)
+void cgroup_choose(struct cgroup_search *s)
 {
 	unsigned most = 0;
 
 	s->best = -1;
 	for (size_t i = 0; i < s->n; i++) {
 		const struct cgroup_trial *t = &s->trial[i];
-		unsigned n = count_bits(t->can & s->want);
+		unsigned n = (unsigned)__builtin_popcount(t->can & s->want);
 
 		if (t->usable && n > most) {
 			most = n;
@@ -361,7 +355,7 @@ int cgroup_look(struct cgroup_search *s, struct ak_err *err)
 		if (r < 0 && s->n == 0)
 			snprintf(s->why, sizeof(s->why), "%s", r == -EXDEV ? "ak runs outside of its cgroup namespace" :
 				 "the own group is not told by /proc/self/cgroup");
-		choose(s);
+		cgroup_choose(s);
 	}
 	explain_none(s);
 	return 0;

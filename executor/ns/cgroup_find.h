@@ -73,6 +73,9 @@ struct cgroup_place {
 int cgroup_look(struct cgroup_search *s, struct ak_err *err);
 void cgroup_search_release(struct cgroup_search *s);
 
+/** cgroup_choose() - set @best: the first usable place that gives most of @want; -1 when none gives anything */
+void cgroup_choose(struct cgroup_search *s);
+
 /**
  * cgroup_take() - make the best place ready; what cannot be had after all is recorded and the next best is tried
  * @ret:	CGROUP_PLACE_NONE before; release with cgroup_place_leave()

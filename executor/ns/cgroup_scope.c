@@ -57,12 +57,12 @@ bool cgroup_scope_possible(const char *runtime_dir, char *why, size_t size)
 	return !why[0];
 }
 
-static _Noreturn void exec_client(const char *runtime_dir, const char *unit, const char *pid, int said)
+static _Noreturn void exec_client(const char *path, const char *runtime_dir, const char *unit, const char *pid, int said)
 {
 	char dir[PATH_MAX + 20];
 	char *env[] = { dir, NULL };
 	const char *argv[] = {
-		client(), "--user", "--timeout=5", "call", "org.freedesktop.systemd1", "/org/freedesktop/systemd1",
+		path, "--user", "--timeout=5", "call", "org.freedesktop.systemd1", "/org/freedesktop/systemd1",
 		"org.freedesktop.systemd1.Manager", "StartTransientUnit", "ssa(sv)a(sa(sv))", unit, "fail", "4",
 		"Description", "s", "sandbox of ak", "CollectMode", "s", "inactive-or-failed", "Delegate", "b", "true",
 		"PIDs", "au", "1", pid, "0", NULL,
@@ -76,7 +76,7 @@ static _Noreturn void exec_client(const char *runtime_dir, const char *unit, con
 	if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(said, 2) < 0 ||
 	    syscall(SYS_close_range, 3, ~0U, 0) < 0)
 		_exit(126);
-	(void)execve(argv[0], (char *const *)(uintptr_t)argv, env);
+	(void)execve(path, (char *const *)(uintptr_t)argv, env);
 	_exit(127);
 }
 
@@ -110,16 +110,19 @@ static int listen_to(int fd, char *said, size_t size)
 
 static int ask(const char *runtime_dir, const char *unit, struct ak_err *err)
 {
+	const char *path = client();
 	char said[SAID_MAX] = "", pid[12];
 	int p[2], status = 0, r;
 	pid_t child;
 
+	if (!path)
+		return ak_err_set(err, ENOENT, "busctl of systemd is not installed");
 	if (pipe2(p, O_CLOEXEC) < 0)
 		return ak_err_sys(err, errno, "pipe");
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
 	child = fork();
 	if (child == 0)
-		exec_client(runtime_dir, unit, pid, p[1]);
+		exec_client(path, runtime_dir, unit, pid, p[1]);
 	(void)close(p[1]);
 	r = child < 0 ? -errno : listen_to(p[0], said, sizeof(said));
 	(void)close(p[0]);

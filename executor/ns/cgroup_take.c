@@ -102,21 +102,6 @@ static int ready(struct cgroup_search *s, struct cgroup_trial *t, struct cgroup_
 	return 1;
 }
 
-static void next_best(struct cgroup_search *s)
-{
-	uint32_t most = 0;
-
-	s->best = -1;
-	for (size_t i = 0; i < s->n; i++) {
-		uint32_t n = (uint32_t)__builtin_popcount(s->trial[i].can & s->want);
-
-		if (s->trial[i].usable && n > most) {
-			most = n;
-			s->best = (int)i;
-		}
-	}
-}
-
 int cgroup_take(struct cgroup_search *s, struct cgroup_place *ret, struct ak_err *err)
 {
 	while (s->best >= 0) {
@@ -132,7 +117,7 @@ int cgroup_take(struct cgroup_search *s, struct cgroup_place *ret, struct ak_err
 		snprintf(s->why, sizeof(s->why), "%s %.100s: %.190s", cgroup_kind_name(t->kind), t->path, t->why);
 		if (t->kind == CGROUP_GIVEN)
 			return ak_err_set(err, -r, CGROUP_ENV ": %.200s cannot be used: %s", t->path, t->why);
-		next_best(s);
+		cgroup_choose(s);
 	}
 	return 0;
 }
