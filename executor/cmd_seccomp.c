@@ -44,7 +44,7 @@ static int show(const char *verb, const char *profile)
 	char *text = NULL, *out = NULL;
 	size_t len = 0, out_len = 0;
 	struct ak_err err = { 0 };
-	int rc = shipped ? 0 : seccomp_user_read(profile, &text, &len, &err);
+	int rc = shipped ? 0 : seccomp_user_read("seccomp", profile, &text, &len, &err);
 
 	if (rc == 0)
 		rc = companion_run(argv, text ? text : "", len, TEXT_MAX, &out, &out_len, &err);

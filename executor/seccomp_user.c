@@ -62,31 +62,31 @@ static int read_whole(int fd, size_t max, struct bytes *ret)
 	return 0;
 }
 
-static int read_profile(const char *path, struct bytes *ret, struct ak_err *err)
+static int read_profile(const char *who, const char *path, struct bytes *ret, struct ak_err *err)
 {
 	AK_AUTO_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat st;
 	int rc;
 
 	if (fd < 0 && errno == ENOENT && !strchr(path, '/')) {
-		(void)ak_err_set(err, ENOENT, "seccomp: %s is no profile of ak's and no file", path);
+		(void)ak_err_set(err, ENOENT, "%s: %s is no profile of ak's and no file", who, path);
 		ak_err_hint(err, "the profiles are default and strict; anything else is the path of a Docker-format JSON file");
 		return -ENOENT;
 	}
 	if (fd < 0)
-		return ak_err_sys(err, errno, "seccomp: open %s", path);
+		return ak_err_sys(err, errno, "%s: open %s", who, path);
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return ak_err_set(err, EINVAL, "seccomp: %s is not a regular file", path);
+		return ak_err_set(err, EINVAL, "%s: %s is not a regular file", who, path);
 	rc = read_whole(fd, AK_FILTER_SOURCE_MAX, ret);
 	if (rc == -E2BIG)
-		return ak_err_set(err, E2BIG, "seccomp: %s is longer than 1 MiB: no profile needs that", path);
-	return rc < 0 ? ak_err_sys(err, -rc, "seccomp: read %s", path) : 0;
+		return ak_err_set(err, E2BIG, "%s: %s is longer than 1 MiB: no profile needs that", who, path);
+	return rc < 0 ? ak_err_sys(err, -rc, "%s: read %s", who, path) : 0;
 }
 
-int seccomp_user_read(const char *path, char **ret, size_t *ret_len, struct ak_err *err)
+int seccomp_user_read(const char *who, const char *path, char **ret, size_t *ret_len, struct ak_err *err)
 {
 	struct bytes b = { 0 };
-	int rc = read_profile(path, &b, err);
+	int rc = read_profile(who, path, &b, err);
 
 	if (rc == 0) {
 		*ret = b.p;
@@ -236,7 +236,7 @@ int seccomp_user_load(const char *path, const struct hostinfo *h, struct plan *p
 	struct bytes profile = { 0 }, compiled = { 0 };
 	struct ak_filter_file f = { 0 };
 	struct utsname u;
-	int rc = read_profile(path, &profile, err);
+	int rc = read_profile("--seccomp", path, &profile, err);
 
 	if (rc == 0 && uname(&u) < 0)
 		rc = ak_err_sys(err, errno, "uname");

@@ -27,10 +27,11 @@ int seccomp_user_load(const char *path, const struct hostinfo *h, struct plan *p
 
 /**
  * seccomp_user_read() - the text of a profile file
+ * @who:	begins each message: the option or command that named it
  * @ret:	malloc'ed, not NUL-terminated
  * Return: 0, or as seccomp_user_load().
  */
-int seccomp_user_read(const char *path, char **ret, size_t *ret_len, struct ak_err *err);
+int seccomp_user_read(const char *who, const char *path, char **ret, size_t *ret_len, struct ak_err *err);
 
 /** seccomp_user_canaries() - bit n set: init's self-test n would end the process under this filter, so it is left out */
 uint32_t seccomp_user_canaries(const uint8_t *insns, uint32_t count);
