@@ -64,6 +64,8 @@
 	  "      --nofile N             open files of a process\n") \
 	X("--fsize", 0, true, 0, arg_fsize, \
 	  "      --fsize SIZE           size of a file that is written\n") \
+	X("--disk", 0, true, 0, arg_disk, \
+	  "      --disk SIZE            bytes that may be added in private file systems (needs --write none)\n") \
 	X("--timeout", 't', true, AT(timeout_ms), arg_duration, \
 	  "  -t, --timeout DUR          end the command after this time\n") \
 	X("--kill-after", 0, true, 0, arg_kill_after, \

@@ -324,6 +324,11 @@ int arg_fsize(struct args *a, const struct arg_def *d, const char *value)
 	return parse_size(a, d, value, leave_out, &a->o->fsize_bytes);
 }
 
+int arg_disk(struct args *a, const struct arg_def *d, const char *value)
+{
+	return parse_size(a, d, value, leave_out, &a->o->disk_bytes);
+}
+
 int arg_max_output(struct args *a, const struct arg_def *d, const char *value)
 {
 	a->max_output_given = true;

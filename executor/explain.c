@@ -177,6 +177,9 @@ static void explain_limits(const struct plan *p, const struct exec_opts *o, stru
 	explain_limit(out, "cpus", &o->cpu_milli, "thousandths; ", p->cpus_by);
 	explain_time(out, "timeout", o->timeout_ms);
 	explain_time(out, "cpu-time", o->cpu_time_ms);
+	if (o->disk_bytes)
+		ak_buf_printf(out, "  %-12s %llu bytes in all private file systems (their sizes)\n", "disk",
+			      (unsigned long long)o->disk_bytes);
 	if (o->max_output_bytes != UINT64_MAX)
 		ak_buf_printf(out, "  %-12s %llu bytes a stream (ak)\n", "max-output",
 			      (unsigned long long)o->max_output_bytes);

@@ -65,6 +65,7 @@ struct exec_opts {
 	uint64_t cpu_time_ms;	/* 0: none */
 	uint64_t nofile;	/* 0: default */
 	uint64_t fsize_bytes;	/* 0: none */
+	uint64_t disk_bytes;	/* --disk: 0: none */
 	uint64_t timeout_ms;	/* 0: none */
 	uint64_t kill_after_ms;	/* default 2000 */
 	uint64_t max_output_bytes;	/* per stream; UINT64_MAX: none; with --json the default is 16 MiB */

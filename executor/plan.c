@@ -194,6 +194,8 @@ int plan_build(const struct exec_opts *o, const struct hostinfo *h, struct plan 
 	if (r == 0)
 		r = assemble(&c);
 	if (r == 0)
+		r = plan_disk(&c);
+	if (r == 0)
 		r = plan_landlock(&c);
 	ret->allow_setid = r == 0 && !writes_to_host(ret);
 	/* also where files can get a group that others are in */

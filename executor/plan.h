@@ -44,6 +44,7 @@ enum pm_flags {
 	PMF_PROTECT = 1u << 7,		/* a protected name of the workspace: src is dst seen through the workspace's own mount */
 	PMF_FILE = 1u << 8,		/* src is not a directory (decides what target to make) */
 	PMF_SYSTEM = 1u << 9,		/* part of the root view: read-only, world-readable host path */
+	PMF_SIZED = 1u << 10,		/* TMPFS: the user gave the size */
 };
 
 struct plan_mount {

@@ -123,7 +123,7 @@ static int bind_tmpfs(struct plan_ctx *c, const struct bind_opt *b, char *dst)
 	if (!b->size_bytes && bytes > c->memory_bytes)
 		bytes = c->memory_bytes;
 	mount_add(&c->cand, &(struct plan_mount){.kind = PM_TMPFS,
-						 .flags = PMF_USER,
+						 .flags = PMF_USER | (b->size_bytes ? PMF_SIZED : 0u),
 						 .opt = b->opt,
 						 .dst = dst,
 						 .mode = shared ? 01777 : 0755,

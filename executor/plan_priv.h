@@ -157,6 +157,8 @@ struct wanted {
  * Return: 0; -EPERM when a value that the user gave is over it; -E2BIG.
  */
 int plan_rlimit(struct plan *p, const struct wanted *w, struct ak_err *err);
+/** plan_disk() - lower the sizes of the private file systems to --disk, or refuse it */
+int plan_disk(struct plan_ctx *c);
 /** plan_landlock() - p->paths, from the finished mounts */
 int plan_landlock(struct plan_ctx *c);
 /** plan_env() - p->envp; checks the size of arguments and environment */

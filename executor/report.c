@@ -219,6 +219,8 @@ static void put_extra_limits(struct ak_json *j, const struct exec_opts *o, const
 	if (o->fsize_bytes > 0)
 		put_limit(j, "fsize", o->fsize_bytes, false, "rlimit",
 			  run && run->signal == SIGXFSZ ? HIT_YES : HIT_UNKNOWN);
+	if (o->disk_bytes > 0)
+		put_limit(j, "disk", o->disk_bytes, false, "ak", HIT_UNKNOWN);
 	if (o->max_output_bytes != UINT64_MAX)
 		put_limit(j, "output", o->max_output_bytes, false, "ak",
 			  hit_if(run && (run->out[0].dropped > 0 || run->out[1].dropped > 0)));

@@ -29,7 +29,7 @@ struct report {
  * @out:	where `max` is 0 it is set to what the object may need at most
  *
  * Fields of CLI.md in its order. Values of time limits are seconds, as the options take them. Beyond CLI.md: limits
- * cpu_time, nofile, fsize and output where they are set; `hit` null where a passed limit cannot be seen (rlimits);
+ * cpu_time, nofile, fsize, disk and output where they are set; `hit` null where a passed limit cannot be seen (rlimits);
  * stdout_head_bytes and stderr_head_bytes, the length of what stands before the gap, where bytes were dropped. Without a
  * finished plan nothing was enforced: limits and isolation hold null.
  * Never fails but by @out->failed.

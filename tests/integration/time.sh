@@ -151,6 +151,14 @@ ak --nofile 16 -- sh -c 'ulimit -n; ulimit -Hn; exec 20>/dev/null'
 like values "$(out | tr '\n' ' ')" '^16 16 '
 no "over it" test "$RC" = 0
 
+t "87:disk"
+ak --write none --disk 20m --json -- sh -c 'for d in /tmp /var/tmp /dev/shm "$HOME" /run; do head -c 30M /dev/zero >"$d/x" 2>/dev/null; done; cat /tmp/x /var/tmp/x /dev/shm/x "$HOME/x" /run/x 2>/dev/null | wc -c'
+n=$(js 'd["stdout"].strip()')
+[ "$n" -gt 15000000 ] && [ "$n" -le 20971520 ] || nok "written: $n"
+is "in the result" "$(js 'd["limits"]["disk"]')" "{'value': 20971520, 'enforced_by': 'ak', 'hit': None}"
+ak --disk 20m -- touch MARK
+refused 125 "--disk: the workspace .*host's disk"
+
 t "84:fsize"
 ak --fsize 4k -- sh -c 'trap "" XFSZ; head -c 10000 /dev/zero >f; echo rc $?'
 ok "size $(stat -c %s "$WS/f")" test "$(stat -c %s "$WS/f")" -le 4096

@@ -150,7 +150,7 @@ END_TEST
 
 START_TEST(options_of_other_versions_are_unknown)
 {
-	static const char *const names[] = {"--apply",	 "--image",   "--disk",	 "--nesting",
+	static const char *const names[] = {"--apply",	 "--image",   "--nesting",
 					    "--backend", "--in",      "--fresh", "--detach",
 					    "--config",	 "--profile", "-p",	 "--hostname"};
 
@@ -255,10 +255,11 @@ START_TEST(limits)
 	ck_assert(!o.memory_bytes.max && o.memory_bytes.value == 1u << 30);
 	ck_assert_uint_eq(o.cpu_milli.value, 1);
 	ck_assert_uint_eq(o.pids.value, 1);
-	OK("--cpus", "8192", "--pids", "4194304", "--nofile", "1073741816", "--fsize", "1", "c");
+	OK("--cpus", "8192", "--pids", "4194304", "--nofile", "1073741816", "--fsize", "1", "--disk", "10m", "c");
 	ck_assert_uint_eq(o.cpu_milli.value, 8192000);
 	ck_assert_uint_eq(o.nofile, 1073741816);
 	ck_assert_uint_eq(o.fsize_bytes, 1);
+	ck_assert_uint_eq(o.disk_bytes, 10u << 20);
 	OK("-t", "0.5", "--kill-after", "0", "--cpu-time=1h", "--max-output=1k", "--json", "c");
 	ck_assert_uint_eq(o.timeout_ms, 500);
 	ck_assert_uint_eq(o.kill_after_ms, 0);
@@ -298,7 +299,7 @@ START_TEST(zero_is_refused_where_it_means_nothing)
 {
 	static const char *const rows[] = {"--memory=0",    "--memory=0g",    "--cpus=0",   "--cpus=0.000",
 					   "--pids=0",	    "--cpu-time=0",   "--nofile=0", "--timeout=0",
-					   "--timeout=0ms", "--max-output=0", "--fsize=0"};
+					   "--timeout=0ms", "--max-output=0", "--fsize=0", "--disk=0"};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
 		char want[64];

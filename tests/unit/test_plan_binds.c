@@ -483,6 +483,70 @@ START_TEST(a_rootfs_that_cannot_be_is_an_error)
 }
 END_TEST
 
+/* --- --disk
+ * -----------------------------------------------------------------------------------------------------------
+ */
+
+/* of all places that can be written to; the covers of hidden folders are read-only */
+static uint64_t private_bytes(void)
+{
+	uint64_t sum = p.root == PLAN_ROOT_OVERLAY ? p.root_size_bytes : 0;
+
+	for (size_t i = 0; i < p.nmounts; i++)
+		if ((p.mounts[i].kind == PM_TMPFS && !(p.mounts[i].flags & PMF_RO)) || p.mounts[i].kind == PM_DEV)
+			sum += p.mounts[i].size_bytes;
+	return sum;
+}
+
+START_TEST(disk_is_the_sum_of_the_private_file_systems)
+{
+	uint64_t all;
+
+	o.write = WRITE_NONE;
+	plan_ok();
+	all = private_bytes();
+	o.disk_bytes = all;
+	plan_ok();
+	ck_assert_uint_eq(private_bytes(), all);
+	o.disk_bytes = 20u << 20;
+	plan_ok();
+	ck_assert_uint_le(private_bytes(), 20u << 20);
+	ck_assert_uint_gt(private_bytes(), 19u << 20);
+	ck_assert_uint_gt(need("/tmp", PM_TMPFS)->size_bytes, need("/run", PM_TMPFS)->size_bytes);
+}
+END_TEST
+
+START_TEST(sizes_that_were_asked_for_count_first)
+{
+	o.write = WRITE_NONE;
+	add_bind(BIND_TMPFS, "--tmpfs", NULL, "/scratch");
+	binds[0].size_bytes = 8u << 20;
+	o.disk_bytes = 20u << 20;
+	plan_ok();
+	ck_assert_uint_eq(need("/scratch", PM_TMPFS)->size_bytes, 8u << 20);
+	ck_assert_uint_le(private_bytes(), 20u << 20);
+	o.disk_bytes = 8u << 20;
+	plan_refused(EINVAL, "--disk 8388608: too small");
+	o.disk_bytes = 1;
+	plan_refused(EINVAL, "--disk 1: too small");
+}
+END_TEST
+
+START_TEST(what_is_written_to_the_hosts_disk_cannot_be_counted)
+{
+	o.disk_bytes = 20u << 20;
+	plan_refused(EOPNOTSUPP, "--disk: the workspace");
+	ck_assert_ptr_nonnull(strstr(e.hint, "--write none"));
+	o.write = WRITE_NONE;
+	make_dir("other");
+	add_bind(BIND_RO, "--ro", at("other"), NULL);
+	plan_ok();
+	o.nbinds = 0;
+	add_bind(BIND_RW, "--rw", at("other"), NULL);
+	plan_refused(EOPNOTSUPP, "other");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("plan_binds");
@@ -507,6 +571,12 @@ int main(void)
 			 only_devices_below_dev_are_shown_as_devices,
 			 a_target_in_a_system_folder_opens_that_folder_up,
 			 tmpfs_takes_the_size_asked_for,
+		 }},
+		{"disk",
+		 {
+			 disk_is_the_sum_of_the_private_file_systems,
+			 sizes_that_were_asked_for_count_first,
+			 what_is_written_to_the_hosts_disk_cannot_be_counted,
 		 }},
 		{"hides",
 		 {

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * --disk: bytes that a command may add, over all places that it can write to. Process: executor. Privilege: none.
+ *
+ * Private file systems are in memory and have a size each; their sizes are lowered until the sum fits. What is written to the
+ * host's own disk is not counted by anybody without a quota of the file system, so that a writable workspace or bind is refused.
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "executor/plan_priv.h"
+
+#define SHARE_MIN 65536u	/* a private file system with less than that is of no use */
+#define PAGE_BYTES 4096u	/* tmpfs counts in pages */
+
+static bool is_private(const struct plan_mount *m)
+{
+	return (m->kind == PM_TMPFS && !(m->flags & PMF_RO)) || m->kind == PM_DEV;
+}
+
+static int no_disk(struct plan_ctx *c)
+{
+	const struct plan *p = c->p;
+
+	for (size_t i = 0; i < p->nmounts; i++) {
+		const struct plan_mount *m = &p->mounts[i];
+
+		if (m->kind != PM_BIND || !(m->flags & (PMF_USER | PMF_WORKSPACE)) || (m->flags & PMF_RO))
+			continue;
+		(void)ak_err_set(c->err, EOPNOTSUPP, "--disk: %s%.200s is written to on the host's disk, where nothing counts the bytes",
+				 m->flags & PMF_WORKSPACE ? "the workspace " : "", m->dst);
+		ak_err_hint(c->err, "give --write none and no --rw; --fsize SIZE bounds each file");
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+/* bytes that are fixed (asked for by size) and those that may be lowered */
+static void add_up(const struct plan *p, uint64_t *ret_fixed, uint64_t *ret_free)
+{
+	uint64_t sum[2] = { 0, p->root == PLAN_ROOT_OVERLAY ? p->root_size_bytes : 0 };
+
+	for (size_t i = 0; i < p->nmounts; i++) {
+		const struct plan_mount *m = &p->mounts[i];
+		uint64_t *to = &sum[m->flags & PMF_SIZED ? 0 : 1];
+
+		if (is_private(m))
+			*to = m->size_bytes > UINT64_MAX - *to ? UINT64_MAX : *to + m->size_bytes;
+	}
+	*ret_fixed = sum[0];
+	*ret_free = sum[1];
+}
+
+/* @size as a part of @whole, of what is @left; in pages */
+static uint64_t part(uint64_t size, uint64_t whole, uint64_t left)
+{
+	uint64_t v = (uint64_t)((__uint128_t)size * left / whole);
+
+	return v - v % PAGE_BYTES;
+}
+
+int plan_disk(struct plan_ctx *c)
+{
+	struct plan *p = c->p;
+	uint64_t disk = c->o->disk_bytes, fixed, can_shrink;
+	bool small = false;
+	int r = disk ? no_disk(c) : 0;
+
+	if (!disk || r < 0)
+		return r;
+	add_up(p, &fixed, &can_shrink);
+	if (fixed <= disk && can_shrink <= disk - fixed)
+		return 0;
+	for (size_t i = 0; i < p->nmounts && fixed < disk; i++) {
+		struct plan_mount *m = &p->mounts[i];
+
+		if (!is_private(m) || (m->flags & PMF_SIZED))
+			continue;
+		m->size_bytes = part(m->size_bytes, can_shrink, disk - fixed);
+		small = small || m->size_bytes < SHARE_MIN;
+	}
+	if (p->root == PLAN_ROOT_OVERLAY && fixed < disk) {
+		p->root_size_bytes = part(p->root_size_bytes, can_shrink, disk - fixed);
+		small = small || p->root_size_bytes < SHARE_MIN;
+	}
+	if (fixed < disk && !small)
+		return 0;
+	(void)ak_err_set(c->err, EINVAL, "--disk %" PRIu64 ": too small for the private file systems (%" PRIu64 " bytes were asked for by --tmpfs)",
+			 disk, fixed);
+	ak_err_hint(c->err, "give more, or smaller --tmpfs sizes");
+	return -EINVAL;
+}
