@@ -10,6 +10,7 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@
 #define MAKE_TRIES 16
 #define KILL_ROUNDS 1000	/* with a millisecond between them */
 #define GONE_MS 2000
+#define LIST_BYTES 4096	/* of cgroup.procs, read at a time */
 #define SWEEP_MAX 64		/* leftovers looked at in one run */
 
 static void nap_ms(long ms)
@@ -205,10 +207,38 @@ bool cgroup_empty(const struct cgroup *g)
 	return cgroup_read_key(g->dir, "cgroup.events", "populated", &populated) == 0 && populated == 0;
 }
 
+static bool still_listed(int dir, const char *num)
+{
+	char text[LIST_BYTES];
+	long n = cgroup_read(dir, "cgroup.procs", text, sizeof(text));
+	struct ak_lines l;
+	const char *line;
+	size_t len;
+
+	ak_lines_init(&l, text, n > 0 ? (size_t)n : 0, sizeof(text));
+	while (ak_lines_next(&l, &line, &len))
+		if (len == strlen(num) && memcmp(line, num, len) == 0)
+			return true;
+	return false;
+}
+
+/* by descriptor: the number may belong to another process by now, unless it is still in the list when the descriptor is open */
+static void kill_one(int dir, const char *num)
+{
+	AK_AUTO_FD pidfd = -1;
+	uint64_t pid;
+
+	if (ak_parse_u64(num, 2, INT32_MAX, &pid) < 0)
+		return;
+	pidfd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+	if (pidfd >= 0 && still_listed(dir, num))
+		(void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+}
+
 /* kill what the list names now. Return: how many were named. */
 static unsigned kill_listed(int dir)
 {
-	char text[4096];
+	char text[LIST_BYTES];
 	long n = cgroup_read(dir, "cgroup.procs", text, sizeof(text));
 	struct ak_lines l;
 	const char *line;
@@ -220,16 +250,15 @@ static unsigned kill_listed(int dir)
 	ak_lines_init(&l, text, (size_t)n, sizeof(text));
 	while (ak_lines_next(&l, &line, &len)) {
 		char num[12];
-		uint64_t pid;
 
 		if (len >= sizeof(num))
 			continue;
 		memcpy(num, line, len);
 		num[len] = '\0';
 		named++;
-		/* a number that the end of the buffer has cut names a process of its own, maybe not ours: only whole lines count */
-		if ((size_t)(line - text) + len < (size_t)n && ak_parse_u64(num, 2, INT32_MAX, &pid) == 0)
-			(void)kill((pid_t)pid, SIGKILL);
+		/* a number that the end of the buffer has cut is another process: only whole lines count */
+		if ((size_t)(line - text) + len < (size_t)n)
+			kill_one(dir, num);
 	}
 	return named;
 }

@@ -108,6 +108,15 @@ static int listen_to(int fd, char *said, size_t size)
 	return 0;
 }
 
+/* it has not been waited for, so the number is still its own */
+static void end_client(pid_t child)
+{
+	AK_AUTO_FD pidfd = (int)syscall(SYS_pidfd_open, child, 0);
+
+	if (pidfd >= 0)
+		(void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+}
+
 static int ask(const char *runtime_dir, const char *unit, struct ak_err *err)
 {
 	const char *path = client();
@@ -129,7 +138,7 @@ static int ask(const char *runtime_dir, const char *unit, struct ak_err *err)
 	if (child < 0)
 		return ak_err_sys(err, -r, "fork");
 	if (r < 0)
-		(void)kill(child, SIGKILL);
+		end_client(child);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	if (r < 0)
