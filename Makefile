@@ -14,6 +14,7 @@ comma := ,
 ifeq ($(V),)
   Q := @
 endif
+comma := ,
 
 # --- flags -----------------------------------------------------------------------------------------------------------
 try = $(shell echo 'int main(void){return 0;}' | $(1) -Werror $(2) -x c - -o /dev/null >/dev/null 2>&1 && echo '$(2)')
@@ -54,6 +55,11 @@ endif
 EXEC_LIBS = $(shell $(PKG_CONFIG) $(STATIC) --libs libcap libnl-3.0)
 EXEC_CFLAGS = $(shell $(PKG_CONFIG) --cflags libcap libnl-3.0)
 
+# ak-agent: dynamic, since it links libcurl; never part of ak
+AGENT_LIBS = $(shell $(PKG_CONFIG) --libs libcurl libcjson)
+AGENT_CFLAGS = $(shell $(PKG_CONFIG) --cflags libcurl libcjson)
+AGENT_LINK := $(if $(filter release weak,$(PROFILE)),-pie -Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now$(comma)-z$(comma)noexecstack,$(LINK))
+
 INIT_CFLAGS := -std=c17 -D_GNU_SOURCE -I. $(WARN) -Os -g0 -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections \
 	-idirafter /usr/include -idirafter /usr/include/$(ARCH)-linux-gnu $(if $(filter weak,$(PROFILE)),-DAK_TEST_WEAKEN)
 INIT_LINK := -static -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,noseparate-code -s
@@ -63,19 +69,33 @@ SHARED_SRC := $(wildcard executor/shared/*.c)
 EXEC_SRC := $(filter-out executor/main.c,$(wildcard executor/*.c executor/ns/*.c executor/workspace/*.c)) $(SHARED_SRC) \
 	$(wildcard seccomp/filters.c)
 INIT_SRC := $(wildcard executor/init/*.c) executor/shared/ak_wire.c executor/shared/ak_init_proto.c
+AGENT_SRC := $(filter-out agent/main.c,$(wildcard agent/*.c agent/provider/*.c agent/cli/*.c)) $(SHARED_SRC)
 UNIT := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_*.c))
 FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 ESCAPE := $(patsubst tests/escape/%.c,$(B)/escape/%,$(wildcard tests/escape/*.c))
+# tests that include a header of the agent's are linked with it and not with the executor
+AGENT_TESTS := $(basename $(notdir $(shell grep -l '^#include "agent/' tests/unit/*.c tests/fuzz/*.c tests/integration/*.c tests/bench/*.c \
+	2>/dev/null)))
+AGENT_UNIT := $(filter $(AGENT_TESTS:%=$(B)/unit/%),$(UNIT))
+AGENT_FUZZ := $(filter $(AGENT_TESTS:%=$(B)/fuzz/%),$(FUZZ))
+AGENT_OBJ := $(AGENT_SRC:%.c=$(B)/%.o)
 EXEC_OBJ := $(EXEC_SRC:%.c=$(B)/%.o) $(B)/seccomp/filters_gen.o $(B)/init_blob.o
 
 .PHONY: all check check-integration check-boundary corpus lint bench weak install uninstall format clean escape fuzz unit
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-all: $(B)/ak $(B)/ak-policy
+all: $(B)/ak $(B)/ak-policy $(B)/ak-agent
 
 $(B)/ak: $(B)/executor/main.o $(EXEC_OBJ)
 	$(Q)echo '  LD    $@'; $(CC) $(ALL_CFLAGS) $(LINK) -o $@ $^ $(EXEC_LIBS)
+
+$(B)/ak-agent: $(B)/agent/main.o $(AGENT_OBJ)
+	$(Q)echo '  LD    $@'; $(CC) $(ALL_CFLAGS) $(AGENT_LINK) -o $@ $^ $(AGENT_LIBS)
+
+$(B)/agent/%.o: agent/%.c
+	@mkdir -p $(@D)
+	$(Q)echo '  CC    $<'; $(CC) $(ALL_CFLAGS) $(AGENT_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
@@ -130,7 +150,11 @@ TEST_CFLAGS = $(shell $(PKG_CONFIG) --cflags check)
 TEST_LIBS = $(shell $(PKG_CONFIG) --libs check)
 TEST_LINK = $(if $(filter asan fuzz,$(PROFILE)),$(LINK),-pie)
 
-$(B)/unit/%: tests/unit/%.c $(EXEC_OBJ)
+$(AGENT_UNIT): $(B)/unit/%: tests/unit/%.c $(AGENT_OBJ)
+	@mkdir -p $(@D)
+	$(Q)echo '  TEST  $@'; $(CC) $(ALL_CFLAGS) $(AGENT_CFLAGS) $(TEST_CFLAGS) -o $@ $< $(AGENT_OBJ) $(TEST_LINK) $(AGENT_LIBS) $(TEST_LIBS)
+
+$(filter-out $(AGENT_UNIT),$(UNIT)): $(B)/unit/%: tests/unit/%.c $(EXEC_OBJ)
 	@mkdir -p $(@D)
 	$(Q)echo '  TEST  $@'; $(CC) $(ALL_CFLAGS) $(EXEC_CFLAGS) $(TEST_CFLAGS) -o $@ $< $(EXEC_OBJ) $(TEST_LINK) $(shell $(PKG_CONFIG) --libs libcap libnl-3.0) $(TEST_LIBS)
 
@@ -143,11 +167,19 @@ $(B)/fuzz/fuzz_policy_json $(B)/fuzz/fuzz_policy_docker: FUZZ_LIBS = $(POLICY_TE
 
 # fuzz targets: with PROFILE=fuzz under libFuzzer, otherwise with a driver that replays files
 ifeq ($(PROFILE),fuzz)
-$(B)/fuzz/%: tests/fuzz/%.c $(EXEC_OBJ)
+$(AGENT_FUZZ): $(B)/fuzz/%: tests/fuzz/%.c $(AGENT_OBJ)
+	@mkdir -p $(@D)
+	$(Q)echo '  FUZZ  $@'; $(CC) $(ALL_CFLAGS) $(AGENT_CFLAGS) -o $@ $< $(AGENT_OBJ) -fsanitize=fuzzer,address,undefined $(AGENT_LIBS)
+
+$(filter-out $(AGENT_FUZZ),$(FUZZ)): $(B)/fuzz/%: tests/fuzz/%.c $(EXEC_OBJ)
 	@mkdir -p $(@D)
 	$(Q)echo '  FUZZ  $@'; $(CC) $(ALL_CFLAGS) -o $@ $< $(EXEC_OBJ) -fsanitize=fuzzer,address,undefined $(shell $(PKG_CONFIG) --libs libcap libnl-3.0) $(FUZZ_LIBS)
 else
-$(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/replay_main.c $(EXEC_OBJ)
+$(AGENT_FUZZ): $(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/replay_main.c $(AGENT_OBJ)
+	@mkdir -p $(@D)
+	$(Q)echo '  FUZZ  $@'; $(CC) $(ALL_CFLAGS) $(AGENT_CFLAGS) -o $@ $< tests/fuzz/replay_main.c $(AGENT_OBJ) $(TEST_LINK) $(AGENT_LIBS)
+
+$(filter-out $(AGENT_FUZZ),$(FUZZ)): $(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/replay_main.c $(EXEC_OBJ)
 	@mkdir -p $(@D)
 	$(Q)echo '  FUZZ  $@'; $(CC) $(ALL_CFLAGS) -o $@ $< tests/fuzz/replay_main.c $(EXEC_OBJ) $(TEST_LINK) $(shell $(PKG_CONFIG) --libs libcap libnl-3.0) $(FUZZ_LIBS)
 endif
@@ -186,13 +218,16 @@ format:
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 755 $(B)/ak $(DESTDIR)$(PREFIX)/bin/ak
 	install -d $(DESTDIR)$(PREFIX)/libexec/ak
+	install -m 755 $(B)/ak $(DESTDIR)$(PREFIX)/bin/ak
 	install -m 755 $(B)/ak-policy $(DESTDIR)$(PREFIX)/libexec/ak/ak-policy
+	install -m 755 $(B)/ak-agent $(DESTDIR)$(PREFIX)/libexec/ak/ak-agent
 	install -m 644 docs/man/ak.1 $(DESTDIR)$(PREFIX)/share/man/man1/ak.1
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/libexec/ak/ak-policy $(DESTDIR)$(PREFIX)/bin/ak $(DESTDIR)$(PREFIX)/share/man/man1/ak.1
+	rm -f $(DESTDIR)$(PREFIX)/libexec/ak/ak-policy $(DESTDIR)$(PREFIX)/libexec/ak/ak-agent $(DESTDIR)$(PREFIX)/bin/ak \
+		$(DESTDIR)$(PREFIX)/share/man/man1/ak.1
+	-rmdir $(DESTDIR)$(PREFIX)/libexec/ak 2>/dev/null
 
 clean:
 	rm -rf build

@@ -7,8 +7,10 @@
 #include "executor/cmd_exec.h"
 #include "executor/cmd_seccomp.h"
 #include "executor/doctor.h"
+#include "executor/hand_over.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_clock.h"
+#include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 
 static const char help_text[] = "usage: ak COMMAND [OPTIONS]\n"
@@ -16,6 +18,8 @@ static const char help_text[] = "usage: ak COMMAND [OPTIONS]\n"
 				"  ak exec [OPTIONS] [--] COMMAND [ARG...]   run one command in a sandbox (ak exec --help)\n"
 				"  ak seccomp check|dump PROFILE             what a system call profile does (ak seccomp --help)\n"
 				"  ak doctor [--json]                        what this host can enforce, and how to get the rest\n"
+				"  ak prices list|show                       prices of models\n"
+				"  ak models                                 models of a provider\n"
 				"  ak --version | --help\n";
 
 static int print(int fd, const char *text)
@@ -37,6 +41,19 @@ static int usage_error(const char *word)
 	return 2;
 }
 
+static int run_agent(char *argv[], char *envp[])
+{
+	struct ak_err err = {0};
+	struct ak_buf b = {0};
+
+	(void)hand_over(argv, envp, &err);
+	ak_buf_printf(&b, "ak: %s%s%s%s\n", err.msg, err.hint[0] ? " (" : "", err.hint, err.hint[0] ? ")" : "");
+	if (!b.failed)
+		(void)print(STDERR_FILENO, b.data);
+	ak_buf_release(&b);
+	return 1;
+}
+
 int main(int argc, char *argv[], char *envp[])
 {
 	uint64_t start_ns = ak_now_ns();
@@ -49,6 +66,8 @@ int main(int argc, char *argv[], char *envp[])
 		return cmd_seccomp(argc - 2, argv + 2);
 	if (strcmp(argv[1], "doctor") == 0)
 		return doctor_main(argc - 2, argv + 2);
+	if (hand_over_knows(argv[1]))
+		return run_agent(argv, envp);
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
 		return print(STDOUT_FILENO, help_text);
 	if (strcmp(argv[1], "--version") == 0)

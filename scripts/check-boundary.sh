@@ -32,6 +32,16 @@ report "agent/ uses executor/shared/ and nothing else of the executor" \
 	"$(project_includes_but agent '(agent/|executor/shared/)')"
 report "agent/ includes by path from the top" "$(includes agent | grep -E ':\.\.?/')"
 
+if [ -d agent ]; then
+	report "agent/ parses, prints and searches JSON through agent/json.h only" \
+		"$(grep -rnE --include='*.c' --include='*.h' \
+			'\bcJSON_(Parse|Print|Minify|GetErrorPtr|GetObjectItem|HasObjectItem|(Add|Delete|Detach|Replace)[A-Za-z]*Object)[A-Za-z]*[[:space:]]*\(' agent)"
+	report "agent/ reaches cJSON in agent/json*.c and libcurl in agent/http*.c only" \
+		"$(includes agent | grep -E ':(cjson/|cJSON|curl/)' | grep -vE '^agent/json[a-z_]*\.[ch]:[0-9]+:cjson/|^agent/json[a-z_]*\.[ch]:[0-9]+:cJSON\.h$|^agent/http[a-z_]*\.[ch]:[0-9]+:curl/')"
+	report "agent/ starts no program" \
+		"$(grep -rnE --include='*.c' '\b(exec[vl][a-z]*|posix_spawnp?|fork|vfork|system|popen)[[:space:]]*\(' agent)"
+fi
+
 report "executor/shared/ uses nothing of the executor outside of itself" \
 	"$(project_includes_but executor/shared 'executor/shared/')"
 

@@ -16,10 +16,11 @@ warn='-Wall -Wextra -Wformat=2 -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 	-Wwrite-strings -Wno-missing-field-initializers -Werror'
 echo '#define AK_VERSION "lint"' >"$work/version.h"
 std="-std=c17 -D_GNU_SOURCE -I. -include $work/version.h"
-libs=$(pkg-config --cflags libcap libnl-3.0 libseccomp libcjson check 2>/dev/null)
+libs=$(pkg-config --cflags libcap libnl-3.0 libseccomp libcjson libcurl check 2>/dev/null)
 c_files=$(find executor seccomp agent tests -name '*.c' 2>/dev/null | sort)
 program_files=$(find executor seccomp agent -name '*.c' 2>/dev/null | sort)
 executor_files=$(find executor -name '*.c' | sort)
+agent_files=$(find agent -name '*.c' 2>/dev/null | sort)
 
 # NAME: the tool is there
 have() {
@@ -67,7 +68,7 @@ check_warnings() {
 # The log level and the signal flag may be global; nothing else that can change
 check_globals() {
 	allowed='^(ak_log_level|ak_got_signal)$'
-	for f in $executor_files; do
+	for f in $executor_files $agent_files; do
 		# not position independent: then tables of pointers are read-only in the object, too
 		# shellcheck disable=SC2086
 		if gcc $std $libs -O1 -fno-pie -c -o "$work/o.o" "$f"; then
