@@ -39,7 +39,7 @@ enum json_flags {
 /* What a text may cost; 0 stands for the maximum above. Values over the maximum are cut to it. */
 struct json_limits {
 	size_t bytes;
-	unsigned depth;	/* 1: a single value without arrays and objects */
+	unsigned depth;	/* arrays and objects inside each other */
 	size_t items;	/* values of every kind */
 };
 

@@ -212,6 +212,12 @@ void ak_json_i64(struct ak_json *j, const char *key, int64_t v)
 	ak_buf_printf(j->out, "%" PRId64, v);
 }
 
+void ak_json_raw(struct ak_json *j, const char *key, const char *text, size_t n)
+{
+	begin_value(j, key);
+	ak_buf_add(j->out, text, n);
+}
+
 void ak_json_milli(struct ak_json *j, const char *key, uint64_t thousandths)
 {
 	char frac[4] = {(char)('0' + thousandths / 100 % 10), (char)('0' + thousandths / 10 % 10),

@@ -25,6 +25,8 @@ void ak_json_null(struct ak_json *j, const char *key);
 void ak_json_bool(struct ak_json *j, const char *key, bool v);
 void ak_json_u64(struct ak_json *j, const char *key, uint64_t v);
 void ak_json_i64(struct ak_json *j, const char *key, int64_t v);
+/** ak_json_raw() - a value that is JSON text already; nothing of it is looked at */
+void ak_json_raw(struct ak_json *j, const char *key, const char *text, size_t n);
 /** ak_json_milli() - thousandths as a decimal number: 1500 -> 1.5, 2000 -> 2.0 */
 void ak_json_milli(struct ak_json *j, const char *key, uint64_t thousandths);
 /** ak_json_str() - text that may hold anything: bytes that are not valid UTF-8 become \ufffd; NULL is written as null */
