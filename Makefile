@@ -210,7 +210,12 @@ weak:
 lint:
 	scripts/lint.sh
 
-bench: all
+$(B)/bench/%: tests/bench/%.c $(AGENT_OBJ)
+	@mkdir -p $(@D)
+	$(Q)echo '  BENCH $@'; $(CC) $(ALL_CFLAGS) $(AGENT_CFLAGS) -o $@ $< $(AGENT_OBJ) $(TEST_LINK) $(AGENT_LIBS)
+
+bench: all $(B)/bench/sse_bench
+	$(B)/bench/sse_bench
 	tests/bench/bench.sh $(B)/ak
 
 format:

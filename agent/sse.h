@@ -42,6 +42,8 @@ struct sse {
 	void *ctx;
 	struct ak_buf line;	/* a line whose end has not come yet */
 	struct ak_buf data;
+	const char *only;	/* the only data line so far, not copied yet: in the piece being fed, or in @line */
+	size_t only_len;
 	char name[SSE_NAME_MAX];
 	size_t name_len;
 	size_t max;
