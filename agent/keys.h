@@ -52,9 +52,9 @@ int keys_add_env(struct keys *k, const struct key_var *vars, char *const env[], 
 
 /**
  * keys_add_file() - keys of a file, one a line or with commas; lines that start with # are comments
- * Must be a regular file of the caller's or root's that no other user can read or write.
+ * At most 64 KiB. Must be a regular file of the caller's or root's that no other user can read or write.
  * Return: the number of keys added; -EPERM (owner or mode); -ENOENT and others of open(2); -EINVAL, -E2BIG, -ENOMEM as
- * keys_add_env(); -ENODATA (no key in it).
+ * keys_add_env(); -EFBIG; -ENODATA (no key in it, or only keys that are in the pool).
  */
 int keys_add_file(struct keys *k, const char *path, enum key_scheme scheme, struct ak_err *err);
 
