@@ -79,9 +79,10 @@ AGENT_TESTS := $(basename $(notdir $(shell grep -l '^#include "agent/' tests/uni
 AGENT_UNIT := $(filter $(AGENT_TESTS:%=$(B)/unit/%),$(UNIT))
 AGENT_FUZZ := $(filter $(AGENT_TESTS:%=$(B)/fuzz/%),$(FUZZ))
 AGENT_OBJ := $(AGENT_SRC:%.c=$(B)/%.o)
+ITOOLS := $(patsubst tests/integration/%.c,$(B)/integration/%,$(wildcard tests/integration/*.c))
 EXEC_OBJ := $(EXEC_SRC:%.c=$(B)/%.o) $(B)/seccomp/filters_gen.o $(B)/init_blob.o
 
-.PHONY: all check check-integration check-boundary corpus lint bench weak install uninstall format clean escape fuzz unit
+.PHONY: all check check-integration check-boundary corpus lint bench weak install uninstall format clean escape fuzz itools unit
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -184,6 +185,11 @@ $(filter-out $(AGENT_FUZZ),$(FUZZ)): $(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/repl
 	$(Q)echo '  FUZZ  $@'; $(CC) $(ALL_CFLAGS) -o $@ $< tests/fuzz/replay_main.c $(EXEC_OBJ) $(TEST_LINK) $(shell $(PKG_CONFIG) --libs libcap libnl-3.0) $(FUZZ_LIBS)
 endif
 
+# clients of the agent's modules for the integration suites
+$(B)/integration/%: tests/integration/%.c $(AGENT_OBJ)
+	@mkdir -p $(@D)
+	$(Q)echo '  TEST  $@'; $(CC) $(ALL_CFLAGS) $(AGENT_CFLAGS) -o $@ $< $(AGENT_OBJ) $(TEST_LINK) $(AGENT_LIBS)
+
 # programs that try to break out: static, so that they run in any root file system
 $(B)/escape/%: tests/escape/%.c $(wildcard tests/escape/*.h)
 	@mkdir -p $(@D)
@@ -196,12 +202,13 @@ $(B)/bench/%: tests/bench/%.c $(EXEC_OBJ)
 unit: $(UNIT)
 fuzz: $(FUZZ)
 escape: $(ESCAPE)
+itools: $(ITOOLS)
 
 check: all $(UNIT) $(FUZZ)
 	scripts/check-boundary.sh
 	tests/run-unit.sh $(B)
 
-check-integration: all weak escape
+check-integration: all weak escape itools
 	tests/run-integration.sh
 
 weak:

@@ -3,8 +3,9 @@
  * One HTTP request at a time over libcurl. Process: agent. Privilege: none.
  *
  * TLS certificates are always verified and redirects never followed: a redirect must not carry a key elsewhere. HTTP/1.1
- * only. Proxies come from the usual variables (https_proxy, http_proxy, all_proxy, no_proxy). Keys are held in our
- * header list and in libcurl's memory only, and both are wiped when freed. No function here writes to a descriptor.
+ * only. Proxies come from the usual variables (https_proxy, http_proxy, all_proxy, no_proxy), but never for http:// to
+ * loopback. Keys are held in our header list and in libcurl's memory only, and both are wiped when freed (OpenSSL's own
+ * buffers are not ours to wipe). No function here writes to standard output or error.
  */
 #ifndef AK_AGENT_HTTP_H
 #define AK_AGENT_HTTP_H
@@ -94,7 +95,8 @@ struct http_request {
 	 * on_head() - all headers are there, no byte of the body was given out yet
 	 * Return: enum http_body_use, or a negative errno, @err filled, to end the transfer. Without it (NULL) the body is
 	 * streamed for status 200 to 299 if there is an on_body, else collected. It is not asked about an error status
-	 * (below 200 or from 300 on): that body is collected, up to HTTP_ERROR_MAX.
+	 * (below 200 or from 300 on): of that body up to HTTP_ERROR_MAX bytes are collected, and however it ends then, the
+	 * end is HTTP_DONE, since the status is the answer (a cancel and the total time excepted).
 	 */
 	int (*on_head)(void *ctx, const struct http_reply *reply, struct ak_err *err);
 	/** on_body() - the next bytes. Return: 0, or a negative errno, @err filled, to end the transfer. */
@@ -104,7 +106,8 @@ struct http_request {
 
 /**
  * http_new() - a client; keeps connections open between requests
- * To be called before other threads exist (libcurl's global set-up). Return: 0, -ENOMEM, -EIO.
+ * To be called before other threads exist (libcurl's global set-up). From then on SIGPIPE is ignored in this process: a
+ * write of the TLS library to a closed connection must be an error and not its end. Return: 0, -ENOMEM, -EIO.
  */
 int http_new(struct http **ret, struct ak_err *err);
 /** http_free() - close its connections; NULL does nothing */

@@ -144,7 +144,9 @@ int keys_add_file(struct keys *k, const char *path, enum key_scheme scheme, stru
 	explicit_bzero(text, sizeof(text));
 	if (rc < 0) {
 		keys_cut(k, before);
-		return n < 0 ? rc : ak_err_wrap(err, "%s", path);
+		if (n >= 0)
+			(void)ak_err_wrap(err, "%s", path);
+		return rc;
 	}
 	if (k->count == before)
 		return ak_err_set(err, ENODATA, "the key file %s holds no key", path);
