@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Integration suites of `ak exec`: each runs as an ordinary user made for the purpose and as root, the two at the same time.
-# Builds nothing: wants `make all weak escape` first. Not root: runs as the current user only, and says so.
+# Builds nothing: wants `make all weak escape itools` first. Not root: runs as the current user only, and says so.
 # Usage: tests/run-integration.sh [-b BUILD] [-w WEAKBUILD] [-k] [-s] [-o RESULTS] [-u|-r] [SUITE...]
 #	-k keeps the work folder, -o keeps the result files there, -u and -r run one identity only, -s one after the other
 set -u
@@ -25,7 +25,7 @@ while getopts b:w:o:kurs opt; do
 	esac
 done
 shift $((OPTIND - 1))
-all="cli exit streams time env fs rootfs workspace tty json escape controls root seccomp tools doctor cgroup"
+all="cli exit streams time env fs rootfs workspace tty json escape controls root seccomp tools doctor cgroup agent http"
 suites=${*:-$all}
 
 [ -x "$build/ak" ] || {
@@ -34,6 +34,10 @@ suites=${*:-$all}
 }
 [ -x "$build/escape/fs" ] || {
 	echo "run-integration: $build/escape is empty: run make escape first" >&2
+	exit 1
+}
+[ -x "$build/ak-agent" ] && [ -x "$build/integration/httpget" ] || {
+	echo "run-integration: $build/ak-agent or $build/integration is missing: run make all itools first" >&2
 	exit 1
 }
 work=$(mktemp -d /tmp/ak-it.XXXXXX) || exit 1
@@ -114,6 +118,8 @@ chmod 755 "$work"
 mkdir -p "$work/bin" "$work/tests" "$work/user" "$work/root"
 cp "$build/ak" "$work/bin/ak"
 [ -x "$build/ak-policy" ] && cp "$build/ak-policy" "$work/bin/ak-policy"
+cp "$build/ak-agent" "$work/bin/ak-agent"
+cp "$build/integration/httpget" "$work/bin/httpget"
 [ -x "$weak/ak" ] && cp "$weak/ak" "$work/bin/ak-weak"
 cp -r "$build/escape" "$work/bin/escape"
 cp -r tests/integration/. "$work/tests/"

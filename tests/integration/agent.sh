@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash source=lib.sh
+# Subcommands of the agent's side: which program ak becomes, and which it never does.
+. "$TESTS/lib.sh"
+
+B=$DIR/place
+FAKE=$DIR/fake
+
+# place - a folder with a copy of ak, alone; paths below it in B
+place() {
+	rm -rf "$B"
+	mkdir -p "$B/bin" "$B/libexec/ak"
+	cp "$AK" "$B/bin/ak"
+}
+
+# a program in ak-agent's place that says what it was given. A script cannot be started by descriptor once that is closed,
+# so it is compiled
+fake() {
+	[ -x "$FAKE" ] || gcc -O1 -static -x c -o "$FAKE" - <<'C'
+#include <stdio.h>
+#include <string.h>
+#include <stdlib.h>
+int main(int argc, char *argv[])
+{
+	char line[256];
+	FILE *f = fopen("/proc/self/status", "r");
+
+	for (int i = 0; i < argc; i++)
+		printf("[%s]", argv[i]);
+	printf(" X=%s", getenv("X") ? getenv("X") : "-");
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, "NoNewPrivs:", 11) == 0)
+			printf(" nnp=%c", line[12]);
+	}
+	printf("\n");
+	return 7;
+}
+C
+	cp "$FAKE" "$1"
+	chmod 755 "$1"
+}
+
+t missing
+place
+run "$B/bin/ak" prices list
+refused 1 "ak-agent is missing: it is neither in $B/bin/ nor in $B/bin/../libexec/ak"
+
+t beside
+place
+fake "$B/bin/ak-agent"
+X='a b' run "$B/bin/ak" prices "list x" --json ''
+is "exit code" "$RC" 7
+is arguments "$(out)" "[$B/bin/ak][prices][list x][--json][] X=a b nnp=1"
+
+t in-libexec
+place
+fake "$B/libexec/ak/ak-agent"
+run "$B/bin/ak" models
+is "exit code" "$RC" 7
+like arguments "$(out)" '\[models\] X=- nnp=1'
+
+t through-a-link
+place
+fake "$B/libexec/ak/ak-agent"
+ln -s "$B/bin/ak" "$B/link"
+run "$B/link" models
+is "exit code" "$RC" 7
+
+t not-from-path-or-the-working-directory
+place
+mkdir -p "$WS/libexec/ak" "$WS/bin"
+fake "$WS/ak-agent"
+fake "$WS/bin/ak-agent"
+fake "$WS/libexec/ak/ak-agent"
+cd "$WS/bin" || exit 1
+PATH=$WS:$PATH run "$B/bin/ak" prices
+refused 1 "ak-agent is missing"
+PATH=$B/bin:$WS:$PATH run env ak prices
+refused 1 "ak-agent is missing"
+cd / || exit 1
+
+for mode in 775 757 777; do
+	t "writable-by-others:$mode"
+	place
+	fake "$B/bin/ak-agent"
+	chmod "$mode" "$B/bin/ak-agent"
+	run "$B/bin/ak" prices
+	refused 1 "is not started: .*chmod go-w"
+done
+
+t a-folder-is-no-program
+place
+mkdir "$B/bin/ak-agent"
+run "$B/bin/ak" prices
+refused 1 "is not started"
+
+t of-another-user
+place
+fake "$B/bin/ak-agent"
+if [ "$WHO" = root ]; then
+	chown 12345 "$B/bin/ak-agent"
+	run "$B/bin/ak" prices
+	refused 1 "is not started"
+else
+	skip "only root can give a file away"
+fi
+
+t of-root
+if [ "$WHO" = root ]; then
+	skip "the caller is root"
+else
+	# the runner's copies belong to root
+	run "$AK" prices --no-such-option-of-any-kind
+	unlike "it was started" "$(err)" "is not started|is missing"
+fi
+
+t the-real-one
+run "$IT/bin/ak-agent" --version
+is "exit code" "$RC" 0
+like version "$(out)" '^ak-agent [0-9]'
+run "$IT/bin/ak-agent"
+refused 2 "started by ak"
+run "$IT/bin/ak-agent" no-such-command
+refused 2 'no command "no-such-command"'
+
+t ak-links-neither-libcurl-nor-cjson
+if need nm; then
+	is symbols "$(nm "$AK" | grep -ciE 'curl_|cjson')" 0
+	is libraries "$(ldd "$AK" 2>&1 | grep -ciE 'curl|cjson')" 0
+	[ "$(ldd "$IT/bin/ak-agent" | grep -cE 'libcurl|libcjson')" = 2 ] || nok "the control: ak-agent links both"
+fi
+
+done_suite
