@@ -123,6 +123,7 @@ cp "$build/integration/httpget" "$work/bin/httpget"
 [ -x "$weak/ak" ] && cp "$weak/ak" "$work/bin/ak-weak"
 cp -r "$build/escape" "$work/bin/escape"
 cp -r tests/integration/. "$work/tests/"
+cp scripts/check-boundary.sh "$work/tests/"
 # the tree itself may lie below /tmp, which the suites do not see, or in a closed home
 mkdir "$work/src"
 cp -r executor "$work/src/"

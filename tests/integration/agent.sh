@@ -130,4 +130,38 @@ if need nm; then
 	[ "$(ldd "$IT/bin/ak-agent" | grep -cE 'libcurl|libcjson')" = 2 ] || nok "the control: ak-agent links both"
 fi
 
+# breach NAME FILE LINE - a tree with this line in this file is a broken boundary
+breach() {
+	t "boundary:$1"
+	mkdir -p "$WS/tree/agent/cli" "$WS/tree/executor/shared" "$WS/tree/executor/init"
+	printf '%s\n' '#include "agent/json.h"' '#include "executor/shared/ak_err.h"' '#include <stdio.h>' >"$WS/tree/agent/main.c"
+	printf '%s\n' '#include <cjson/cJSON.h>' '#include "agent/json_int.h"' 'cJSON_CreateNull();' >"$WS/tree/agent/json.c"
+	printf '%s\n' '#include <curl/curl.h>' >"$WS/tree/agent/http_int.h"
+	printf '%s\n' '#include "executor/shared/ak_err.h"' >"$WS/tree/executor/main.c"
+	run sh "$TESTS/check-boundary.sh" "$WS/tree"
+	is "the control: kept" "$RC $(out)" "0 boundary: kept"
+	printf '%s\n' "$3" >>"$WS/tree/$2"
+	run sh "$TESTS/check-boundary.sh" "$WS/tree"
+	is "exit code" "$RC" 1
+	like "the line is named" "$(out)" "$2:"
+}
+
+breach agent-uses-the-executor agent/main.c '#include "executor/privs.h"'
+breach agent-uses-a-profile agent/main.c '#include "seccomp/filters.h"'
+breach agent-includes-by-a-way-up agent/cli/a.c '#include "../../executor/privs.h"'
+breach agent-parses-with-cjson agent/main.c 'x = cJSON_Parse(text);'
+breach agent-parses-with-cjson-in-json agent/json.c 'x = cJSON_ParseWithLength(text, n);'
+breach agent-prints-with-cjson agent/json.c 'x = cJSON_PrintUnformatted(item);'
+breach agent-looks-up-in-any-case agent/json.c 'x = cJSON_GetObjectItem(o, "a");'
+breach cjson-elsewhere agent/cli/a.c '#include <cjson/cJSON.h>'
+breach libcurl-elsewhere agent/main.c '#include <curl/curl.h>'
+breach agent-starts-a-program agent/main.c 'execve(path, argv, envp);'
+breach agent-forks agent/main.c 'pid = fork();'
+breach executor-uses-the-agent executor/main.c '#include "agent/json.h"'
+breach executor-uses-libcurl executor/main.c '#include <curl/curl.h>'
+breach executor-uses-cjson executor/main.c '#include <cjson/cJSON.h>'
+breach executor-looks-up-names executor/main.c 'getaddrinfo(a, b, c, d);'
+breach shared-uses-the-agent executor/shared/a.c '#include "agent/json.h"'
+breach init-uses-the-agent executor/init/a.c '#include "agent/json.h"'
+
 done_suite
