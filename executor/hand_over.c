@@ -4,19 +4,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "executor/companion.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 
 static const char *const agent_words[] = {"prices", "models"};
-static const char *const agent_places[] = {"ak-agent", "../libexec/ak/ak-agent"};
 
 bool hand_over_knows(const char *word)
 {
@@ -27,70 +24,9 @@ bool hand_over_knows(const char *word)
 	return false;
 }
 
-/* The folder of this program, with its final slash */
-static int own_folder(char ret[PATH_MAX], struct ak_err *err)
-{
-	char path[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
-	if (n < 0)
-		return ak_err_sys(err, errno, "find the folder of ak (/proc/self/exe)");
-	path[n] = '\0';
-
-	char *slash = strrchr(path, '/');
-
-	if (!slash)
-		return ak_err_set(err, ENOENT, "find the folder of ak: /proc/self/exe is no path");
-	slash[1] = '\0';
-	memcpy(ret, path, strlen(path) + 1);
-	return 0;
-}
-
-static int check_file(int fd, const char *path, struct ak_err *err)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return ak_err_sys(err, errno, "look at %s", path);
-	if (!S_ISREG(st.st_mode) || (st.st_uid != 0 && st.st_uid != geteuid()) ||
-	    (st.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-		(void)ak_err_set(err, EPERM,
-				 "%s is not started: it is no file that only you or root can write", path);
-		ak_err_hint(err, "make it yours and run: chmod go-w %s", path);
-		return -EPERM;
-	}
-	return 0;
-}
-
-/* Return: a descriptor of the program, -ENOENT, or another errno */
-static int open_agent(struct ak_err *err)
-{
-	char folder[PATH_MAX];
-	int rc = own_folder(folder, err);
-
-	if (rc < 0)
-		return rc;
-	for (size_t i = 0; i < sizeof(agent_places) / sizeof(agent_places[0]); i++) {
-		char path[PATH_MAX + 64];
-
-		(void)snprintf(path, sizeof(path), "%s%s", folder, agent_places[i]);
-		AK_AUTO_FD fd = open(path, O_PATH | O_CLOEXEC);
-
-		if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-			continue;
-		if (fd < 0)
-			return ak_err_sys(err, errno, "open %s", path);
-		rc = check_file(fd, path, err);
-		return rc < 0 ? rc : ak_fd_take(&fd);
-	}
-	(void)ak_err_set(err, ENOENT, "ak-agent is missing: it is neither in %s nor in %s../libexec/ak", folder, folder);
-	ak_err_hint(err, "install it beside ak (make install does), or copy it there");
-	return -ENOENT;
-}
-
 int hand_over(char *argv[], char *envp[], struct ak_err *err)
 {
-	AK_AUTO_FD fd = open_agent(err);
+	AK_AUTO_FD fd = companion_open("ak-agent", err);
 
 	if (fd < 0)
 		return fd;

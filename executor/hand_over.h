@@ -14,11 +14,9 @@ bool hand_over_knows(const char *word);
  * hand_over() - become ak-agent, with the same arguments and environment
  * @argv:	all of them, argv[0] too
  *
- * The program is ak-agent beside this one (/proc/self/exe), else ../libexec/ak/ak-agent from there; never one from PATH or
- * the working directory. It must be a regular file of root's or of the caller's that nobody else can write, since a
- * folder such as /tmp holds files of others. no_new_privs is set first, so that it gains nothing by the exec.
- * Return: only on failure: -ENOENT (neither is there), -EPERM (owner or mode), the errno of readlink(2), prctl(2) or
- * execveat(2).
+ * The program is the one that companion_open() finds. no_new_privs is set first, so that it gains nothing by the exec. It
+ * runs as the caller, root too: the agent's side has to read the caller's keys and state.
+ * Return: only on failure: what companion_open() gives, or the errno of prctl(2) or execveat(2).
  */
 int hand_over(char *argv[], char *envp[], struct ak_err *err);
 
