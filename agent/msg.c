@@ -60,12 +60,13 @@ static char *copy_bytes(const char *p, size_t n)
 	return s;
 }
 
-static void call_release(struct tool_call *c)
+void msg_call_release(struct tool_call *c)
 {
 	free(c->id);
 	free(c->name);
 	free(c->args);
 	free(c->bad);
+	*c = (struct tool_call){ 0 };
 }
 
 static void result_release(struct tool_result *r)
@@ -83,7 +84,7 @@ static void image_release(struct msg_image *i)
 void msg_release(struct msg *m)
 {
 	for (size_t i = 0; i < m->ncalls; i++)
-		call_release(&m->calls[i]);
+		msg_call_release(&m->calls[i]);
 	for (size_t i = 0; i < m->nresults; i++)
 		result_release(&m->results[i]);
 	for (size_t i = 0; i < m->nimages; i++)
@@ -146,22 +147,15 @@ int msg_add_image(struct msg *m, const char *media_type, const char *base64)
 	return 0;
 }
 
-int msg_add_call(struct msg *m, const char *id, const char *name, const char *args, size_t n, const char *bad)
+int msg_take_call(struct msg *m, struct tool_call *c)
 {
-	struct tool_call c = { .id = strdup(id),
-			       .name = strdup(name),
-			       .args = copy_bytes(args, n),
-			       .args_len = n,
-			       .bad = bad ? strdup(bad) : NULL };
 	struct tool_call *v = grown(m->calls, m->ncalls, sizeof(*v));
 
-	if (v)
-		m->calls = v;
-	if (!v || !c.id || !c.name || !c.args || (bad && !c.bad)) {
-		call_release(&c);
+	if (!v)
 		return -ENOMEM;
-	}
-	v[m->ncalls++] = c;
+	m->calls = v;
+	v[m->ncalls++] = *c;
+	*c = (struct tool_call){ 0 };
 	return 0;
 }
 

@@ -109,12 +109,10 @@ int msg_set_text(struct msg *m, const char *text, size_t n);
 int msg_add_result(struct msg *m, const char *call_id, const char *text, size_t n, bool is_error);
 /** msg_add_image() - copy one image to the end. Return: 0, -ENOMEM (then untouched). */
 int msg_add_image(struct msg *m, const char *media_type, const char *base64);
-/**
- * msg_add_call() - copy one tool call to the end; the arguments are the caller's to check
- * @bad:	may be NULL
- * Return: 0, -ENOMEM (then untouched).
- */
-int msg_add_call(struct msg *m, const char *id, const char *name, const char *args, size_t n, const char *bad);
+/** msg_take_call() - move one tool call to the end; @c is empty afterwards. Return: 0, -ENOMEM (then untouched). */
+int msg_take_call(struct msg *m, struct tool_call *c);
+/** msg_call_release() - free what a tool call owns; empty afterwards */
+void msg_call_release(struct tool_call *c);
 
 /**
  * struct history - the turns of a session, oldest first
