@@ -68,13 +68,23 @@ void acc_open_object(const struct cJSON *head, const char *but, struct ak_buf *o
 	bool comma = false;
 
 	ak_buf_add(out, "{", 1);
-	for (const struct cJSON *m = json_first(head); m; m = json_next(m)) {
-		if (strcmp(json_name(m), but) == 0)
-			continue;
+	for (const struct cJSON *m = json_first(head); m && strcmp(json_name(m), but) != 0; m = json_next(m)) {
 		acc_put_key(out, &comma, json_name(m));
 		json_print(m, 0, out);
 	}
 	acc_put_key(out, &comma, but);
+}
+
+void acc_close_object(const struct cJSON *head, const char *but, struct ak_buf *out)
+{
+	const struct cJSON *at = json_get(head, but);
+	bool comma = true;
+
+	for (const struct cJSON *m = at ? json_next(at) : NULL; m; m = json_next(m)) {
+		acc_put_key(out, &comma, json_name(m));
+		json_print(m, 0, out);
+	}
+	ak_buf_add(out, "}", 1);
 }
 
 /* Why these arguments must not be run; "" when they may */

@@ -131,7 +131,11 @@ int acc_move_text(struct ak_buf *b, char **ret, size_t *ret_len);
 void acc_put_key(struct ak_buf *out, bool *comma, const char *key);
 /** acc_put_text() - a buffer as a JSON string */
 void acc_put_text(struct ak_buf *out, const struct ak_buf *text);
-/** acc_open_object() - every member of @head but @but, then the name of @but: its value and "}" are to follow */
+/**
+ * acc_open_object() - the members of @head up to @but, and the name of @but: its value is to follow, then
+ * acc_close_object(), which writes the members behind it, and "}". Without such a member @but is the last.
+ */
 void acc_open_object(const struct cJSON *head, const char *but, struct ak_buf *out);
+void acc_close_object(const struct cJSON *head, const char *but, struct ak_buf *out);
 
 #endif

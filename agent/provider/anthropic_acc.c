@@ -246,14 +246,14 @@ static void put_block(const struct acc_block *b, const char *but, const char *js
 {
 	acc_open_object(b->head, but, out);
 	ak_buf_add(out, json, n);
-	ak_buf_add(out, "}", 1);
+	acc_close_object(b->head, but, out);
 }
 
 static void put_text_block(const struct acc_block *b, const char *member, struct ak_buf *out)
 {
 	acc_open_object(b->head, member, out);
 	acc_put_text(out, &b->buf);
-	ak_buf_add(out, "}", 1);
+	acc_close_object(b->head, member, out);
 }
 
 /* The arguments of a call or of a server's tool: deltas, else what the block started with */

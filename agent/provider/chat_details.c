@@ -82,7 +82,7 @@ void chat_put_details(struct acc *a, bool *comma, struct ak_buf *out)
 		(void)json_text_end(&b->buf);
 		acc_open_object(b->head, b->name, out);
 		acc_put_text(out, &b->buf);
-		ak_buf_add(out, "}", 1);
+		acc_close_object(b->head, b->name, out);
 		out->failed |= b->buf.failed;
 	}
 	ak_buf_add(out, "]", 1);

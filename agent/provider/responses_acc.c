@@ -273,7 +273,9 @@ static int fill_call(struct acc_block *b, struct completion *c, struct ak_buf *o
 	if (given && *given) {
 		ak_buf_release(&b->buf);
 		json_text_add(&b->buf, given);
-		json_drop(b->head, "arguments"); /* may be large; it is written from the checked copy */
+		/* may be large, and is written from the checked copy; its place stays */
+		if (json_set(b->head, "arguments", json_new_str("", 0)) < 0)
+			return -ENOMEM;
 	}
 	if (acc_move_call(c, id, json_str(json_get(b->head, "name")), &b->buf, &call) < 0)
 		return -ENOMEM;
@@ -287,7 +289,7 @@ static int fill_call(struct acc_block *b, struct completion *c, struct ak_buf *o
 
 	acc_open_object(b->head, "arguments", out);
 	acc_put_text(out, &args);
-	ak_buf_add(out, "}", 1);
+	acc_close_object(b->head, "arguments", out);
 	return 0;
 }
 
