@@ -78,7 +78,7 @@ AGENT_TESTS := $(basename $(notdir $(shell grep -l '^#include "agent/' tests/uni
 	2>/dev/null)))
 AGENT_UNIT := $(filter $(AGENT_TESTS:%=$(B)/unit/%),$(UNIT))
 AGENT_FUZZ := $(filter $(AGENT_TESTS:%=$(B)/fuzz/%),$(FUZZ))
-AGENT_OBJ := $(AGENT_SRC:%.c=$(B)/%.o)
+AGENT_OBJ := $(AGENT_SRC:%.c=$(B)/%.o) $(B)/agent/prices_blob.o
 ITOOLS := $(patsubst tests/integration/%.c,$(B)/integration/%,$(wildcard tests/integration/*.c))
 EXEC_OBJ := $(EXEC_SRC:%.c=$(B)/%.o) $(B)/seccomp/filters_gen.o $(B)/init_blob.o
 
@@ -113,6 +113,11 @@ $(B)/ak-init: $(INIT_SRC) $(wildcard executor/init/*.h executor/shared/*.h execu
 
 $(B)/init_blob.o: executor/init_blob.S $(B)/ak-init
 	$(Q)echo '  AS    $<'; $(CC) -DINIT_PATH='"$(B)/ak-init"' $(PIC) -c -o $@ $<
+
+# the price table is carried inside ak-agent
+$(B)/agent/prices_blob.o: agent/prices_blob.S agent/prices.json
+	@mkdir -p $(@D)
+	$(Q)echo '  AS    $<'; $(CC) $(PIC) -c -o $@ $<
 
 # --- seccomp: profiles and floor to BPF at build time -----------------------------------------------------------------
 BUILD_TOOL_CFLAGS := -std=c17 -D_GNU_SOURCE -I. $(WARN) -O1 -g

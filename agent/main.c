@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "agent/cli/cli.h"
+#include "agent/cli/commands.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_fd.h"
 
@@ -15,6 +16,8 @@ struct command {
 
 /* The names are in executor/hand_over.c, too */
 static const struct command commands[] = {
+	{"prices", cmd_prices},
+	{"models", cmd_models},
 	{NULL, NULL},
 };
 
