@@ -72,9 +72,7 @@ int cli_fail(const struct ak_err *err, int code)
 {
 	struct ak_buf b = { 0 };
 
-	ak_buf_printf(&b, "ak: %s\n", err->msg);
-	if (*err->hint)
-		ak_buf_printf(&b, "ak: %s\n", err->hint);
+	ak_buf_printf(&b, "ak: %s%s%s\n", err->msg, *err->hint ? " - " : "", err->hint);
 	if (!b.failed)
 		(void)ak_write_all(STDERR_FILENO, b.data, b.len);
 	ak_buf_release(&b);

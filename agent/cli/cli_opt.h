@@ -25,7 +25,7 @@ struct cli_opt {
 int cli_opts(int argc, char *argv[], const char *command, const struct cli_opt *opts, const char **args, size_t max,
 	     size_t *ret_n, struct ak_err *err);
 
-/** cli_fail() - print "ak: MESSAGE" and the hint, if there is one, to standard error. Return: @code. */
+/** cli_fail() - print one line, "ak: MESSAGE" or "ak: MESSAGE - HINT", to standard error. Return: @code. */
 int cli_fail(const struct ak_err *err, int code);
 /** cli_warn() - print "ak: MESSAGE" to standard error */
 void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

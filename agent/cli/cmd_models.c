@@ -170,14 +170,13 @@ static int ask(const struct options *o, struct provider_target *target, char *en
 	struct models m = { 0 };
 	enum fault fault = FAULT_NONE;
 	struct ak_err err = { 0 };
-	int rc = provider_open(&p, target, envp, NULL, &err);
+	int rc = provider_open(&p, target, envp, NULL, o->plain, &err);
 
 	if (rc < 0)
 		return cli_fail(&err, rc == -EACCES ? FAULT_EXIT_AUTH : FAULT_EXIT_USAGE);
 	p.connect_ms = CONNECT_MS;
 	p.head_ms = ANSWER_MS;
 	p.idle_ms = ANSWER_MS;
-	p.plain_ok = o->plain;
 	rc = prices_load(&t, envp, &err);
 	if (rc < 0)
 		rc = cli_fail(&err, 1);

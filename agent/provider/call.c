@@ -45,18 +45,33 @@ static int open_keys(struct provider *p, char *const env[], struct ak_err *err)
 	return -EACCES;
 }
 
-int provider_open(struct provider *p, struct provider_target *target, char *const env[], const char *replay,
+/* The base URL, before anything else is made ready */
+static int check_base(const struct provider *p, struct ak_err *err)
+{
+	int rc = http_check_url(p->target.base_url, p->plain_ok, err);
+
+	if (rc == -EPERM)
+		ak_err_hint(err, "use https://, or say that it is meant so");
+	if (rc < 0)
+		(void)ak_err_wrap(err, "base URL");
+	return rc < 0 ? -EINVAL : 0;
+}
+
+int provider_open(struct provider *p, struct provider_target *target, char *const env[], const char *replay, bool plain_ok,
 		  struct ak_err *err)
 {
 	int rc = 0;
 
-	*p = (struct provider){ .target = *target, .cancel_fd = -1, .plain_ok = false };
+	*p = (struct provider){ .target = *target, .cancel_fd = -1 };
 	*target = (struct provider_target){ 0 };
 	p->quirks = quirks_of_host(&p->target);
+	p->plain_ok = plain_ok;
 	if (p->target.api == WIRE_REPLAY) {
 		rc = replay_open(replay, &p->replay, err);
 	} else {
-		rc = open_keys(p, env, err);
+		rc = check_base(p, err);
+		if (rc == 0)
+			rc = open_keys(p, env, err);
 		if (rc == 0)
 			rc = http_new(&p->http, err);
 	}
@@ -163,8 +178,12 @@ static int decide(struct call *c, struct ak_err *err)
 	}
 	free_key = rotate(c);
 	if (!retry_next(&c->retry, f, &c->at.hint, now_ms() - c->start_ms, free_key, &wait, &why)) {
-		(void)ak_err_set(err, EIO, "%s: %s%s%s", c->p->target.name, c->at.err.msg, *why.msg ? "; " : "", why.msg);
-		attempt_hint(c->p, &c->at.fault, err);
+		if (*why.msg) {
+			size_t n = strlen(c->at.err.msg);
+
+			(void)snprintf(c->at.err.msg + n, sizeof(c->at.err.msg) - n, "; %s", why.msg);
+		}
+		attempt_final(c->p, &c->at.fault, c->at.err.msg, err);
 		return -EIO;
 	}
 	if (c->hooks && c->hooks->deadline_ms && now_ms() + wait >= c->hooks->deadline_ms) {
@@ -218,7 +237,7 @@ int provider_call(struct provider *p, struct provider_req *rq, const struct call
 	return 0;
 }
 
-void attempt_hint(const struct provider *p, const struct provider_fault *f, struct ak_err *err)
+static void hint(const struct provider *p, const struct provider_fault *f, struct ak_err *err)
 {
 	const struct provider_info *info = p->target.info;
 
@@ -245,4 +264,16 @@ void attempt_hint(const struct provider *p, const struct provider_fault *f, stru
 	default:
 		break;
 	}
+}
+
+void attempt_final(const struct provider *p, const struct provider_fault *f, const char *why, struct ak_err *err)
+{
+	const char *name = p->target.name;
+
+	/* what the transport says starts with the host, which is the name where a base URL was given */
+	if (strncmp(why, name, strlen(name)) == 0)
+		(void)ak_err_set(err, EIO, "%s", why);
+	else
+		(void)ak_err_set(err, EIO, "%s: %s", name, why);
+	hint(p, f, err);
 }

@@ -23,7 +23,7 @@ struct replay;
  * Zeroes stand for the defaults of http.h and retry.h. All but @target, @keys, @http, @replay and @record may be set by the
  * caller between calls.
  * @cancel_fd:	readable: cancel; -1: none
- * @plain_ok:	http:// to other hosts than loopback is allowed
+ * @plain_ok:	http:// to other hosts than loopback is allowed; see provider_open()
  * @ca_file:	borrowed; NULL: the system's
  * @price:	borrowed; NULL: unknown; what calls cost, where the provider does not say
  * @today:	for @price
@@ -55,7 +55,7 @@ struct provider {
  * Nothing is sent. Return: 0; -EACCES (no key: exit 3; the hint names the variable); -EINVAL (URL, key, script); errno of
  * reading the script; -ENOMEM.
  */
-int provider_open(struct provider *p, struct provider_target *target, char *const env[], const char *replay,
+int provider_open(struct provider *p, struct provider_target *target, char *const env[], const char *replay, bool plain_ok,
 		  struct ak_err *err);
 /** provider_close() - free everything; the struct is empty afterwards */
 void provider_close(struct provider *p);

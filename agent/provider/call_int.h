@@ -38,7 +38,7 @@ bool quirk_learn(struct provider *p, const struct provider_fault *f);
 /** quirks_of_host() - what is known of a host beforehand */
 unsigned quirks_of_host(const struct provider_target *t);
 
-/** attempt_hint() - the advice for a final fault; "" when there is none */
-void attempt_hint(const struct provider *p, const struct provider_fault *f, struct ak_err *err);
+/** attempt_final() - the one line about a final fault, with the provider's name and what can be done about it */
+void attempt_final(const struct provider *p, const struct provider_fault *f, const char *why, struct ak_err *err);
 
 #endif

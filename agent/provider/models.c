@@ -102,8 +102,7 @@ static int failed(const struct provider *p, const struct provider_fault *f, cons
 		  struct ak_err *err)
 {
 	*ret_fault = f->fault;
-	(void)ak_err_set(err, EIO, "%s: %s", p->target.name, why);
-	attempt_hint(p, f, err);
+	attempt_final(p, f, why, err);
 	return -EIO;
 }
 
