@@ -276,7 +276,8 @@ int acc_body(struct acc *a, const char *data, size_t len, struct ak_err *err)
 
 void acc_usage(const struct acc *a, struct usage *ret)
 {
-	if (a->has_usage)
+	/* counts that are all 0 are no counts: some servers have the member and nothing to put there */
+	if (a->has_usage && a->usage.prompt_total + a->usage.output > 0)
 		*ret = a->usage;
 	else
 		usage_estimate(a->prompt_bytes, a->output_bytes, ret);
@@ -292,8 +293,8 @@ static int finish_failed(struct acc *a, struct provider_fault *ret, struct ak_er
 {
 	if (a->failed == -ENOMEM)
 		(void)give_up(ret, FAULT_INTERNAL, err, "no memory for the reply");
-	else if (a->failed < 0)
-		(void)give_up(ret, FAULT_PROTOCOL, err, a->err.msg);
+	else if (a->failed < 0) /* a reply that began well and then broke is as good as cut */
+		(void)give_up(ret, a->started ? FAULT_CUT : FAULT_PROTOCOL, err, a->err.msg);
 	else if (a->fault.fault != FAULT_NONE) {
 		*ret = a->fault;
 		(void)ak_err_set(err, EIO, "%s%s%s", a->fault.type, *a->fault.type ? ": " : "",

@@ -151,8 +151,8 @@ int acc_body(struct acc *a, const char *data, size_t len, struct ak_err *err);
  * acc_finish() - the reply has ended
  * @ret:	filled on success only; the accumulator is used up in every case
  * @ret_fault:	why there is no reply
- * Return: 0; -EIO with @ret_fault and @err (an error object: its fault; no end mark: FAULT_CUT; nothing at all or not
- * of the format: FAULT_PROTOCOL); -ENOMEM (FAULT_INTERNAL).
+ * Return: 0; -EIO with @ret_fault and @err (an error object: its fault; no end mark, or broken after it began:
+ * FAULT_CUT; nothing at all or not of the format: FAULT_PROTOCOL); -ENOMEM (FAULT_INTERNAL).
  */
 int acc_finish(struct acc *a, struct completion *ret, struct provider_fault *ret_fault, struct ak_err *err);
 

@@ -97,8 +97,10 @@ static int take_text(struct acc *a, const struct cJSON *ev, struct ak_err *err)
 	struct acc_block *b = acc_find(&a->blocks, index_of(ev));
 
 	(void)err;
-	if (b && !b->closed && b->kind == ACC_TEXT)
+	if (b && !b->closed && b->kind == ACC_TEXT) {
+		b->deltas = true;
 		acc_delta(a, &b->buf, DELTA_TEXT, json_str(json_get(ev, "delta")));
+	}
 	return b && b->buf.failed ? -ENOMEM : 0;
 }
 
@@ -235,6 +237,23 @@ int responses_body(struct acc *a, const struct cJSON *doc, struct ak_err *err)
 
 /* --- the end: items to a turn ----------------------------------------------------------------------------------------- */
 
+/* What came whole and not in deltas is shown at the end */
+static void add_text(struct acc *a, const struct acc_block *b, const char *text)
+{
+	json_text_add(&a->text, text);
+	if (b->deltas)
+		return;
+	a->output_bytes += strlen(text);
+	if (a->on_delta)
+		a->on_delta(a->ctx, DELTA_TEXT, text);
+}
+
+static void fill_reasoning(struct acc *a, const struct acc_block *b)
+{
+	for (const struct cJSON *p = json_first(json_get(b->head, "summary")); p; p = json_next(p))
+		acc_delta(a, &a->reasoning, DELTA_REASONING, json_str(json_get(p, "text")));
+}
+
 static int fill_message(struct acc *a, struct acc_block *b)
 {
 	struct cJSON *part;
@@ -257,7 +276,7 @@ static int fill_message(struct acc *a, struct acc_block *b)
 		const char *no = json_str(json_get(p, "refusal"));
 
 		if (json_is_str(json_get(p, "type"), "output_text") && text)
-			json_text_add(&a->text, text);
+			add_text(a, b, text);
 		if (json_is_str(json_get(p, "type"), "refusal") && no)
 			json_text_add(&a->refusal, no);
 	}
@@ -304,10 +323,13 @@ static int by_index(const void *a, const void *b)
 static int fill_items(struct acc *a, struct completion *c, struct ak_buf *out)
 {
 	bool runnable = acc_runnable(c->stop);
+	bool thought = a->reasoning.len > 0;
 
 	for (size_t i = 0; i < a->blocks.n; i++) {
 		struct acc_block *b = &a->blocks.v[i];
 
+		if (b->kind == ACC_THINKING && !thought)
+			fill_reasoning(a, b);
 		if ((b->kind == ACC_CALL && !runnable) || (b->kind != ACC_CALL && b->kind != ACC_TEXT && !b->closed))
 			continue;
 		if (b->kind == ACC_TEXT && fill_message(a, b) < 0)

@@ -42,7 +42,7 @@ static const struct {
 } faults[] = {
 	{ "server", FAULT_SERVER },	{ "overloaded", FAULT_OVERLOADED }, { "rate_limit", FAULT_RATE },
 	{ "request", FAULT_REQUEST },	{ "billing", FAULT_BILLING },	    { "context", FAULT_CONTEXT },
-	{ "cut", FAULT_CUT },		{ "protocol", FAULT_PROTOCOL },	    { "empty", FAULT_PROTOCOL },
+	{ "cut", FAULT_CUT },		{ "broken", FAULT_CUT },	    { "empty", FAULT_PROTOCOL },
 };
 
 static struct cJSON *read_json(const char *path)
