@@ -25,7 +25,7 @@ while getopts b:w:o:kurs opt; do
 	esac
 done
 shift $((OPTIND - 1))
-all="cli exit streams time env fs rootfs workspace tty json escape controls root seccomp tools doctor cgroup agent http"
+all="cli exit streams time env fs rootfs workspace tty json escape controls root seccomp tools doctor cgroup agent http llm"
 suites=${*:-$all}
 
 [ -x "$build/ak" ] || {
@@ -36,7 +36,7 @@ suites=${*:-$all}
 	echo "run-integration: $build/escape is empty: run make escape first" >&2
 	exit 1
 }
-[ -x "$build/ak-agent" ] && [ -x "$build/integration/httpget" ] || {
+[ -x "$build/ak-agent" ] && [ -x "$build/integration/llm_drive" ] || {
 	echo "run-integration: $build/ak-agent or $build/integration is missing: run make all itools first" >&2
 	exit 1
 }
@@ -119,7 +119,8 @@ mkdir -p "$work/bin" "$work/tests" "$work/user" "$work/root"
 cp "$build/ak" "$work/bin/ak"
 [ -x "$build/ak-policy" ] && cp "$build/ak-policy" "$work/bin/ak-policy"
 cp "$build/ak-agent" "$work/bin/ak-agent"
-cp "$build/integration/httpget" "$work/bin/httpget"
+cp "$build/integration/httpget" "$build/integration/llm_drive" "$work/bin/"
+cp -r tests/replay "$work/replay"
 [ -x "$weak/ak" ] && cp "$weak/ak" "$work/bin/ak-weak"
 cp -r "$build/escape" "$work/bin/escape"
 cp -r tests/integration/. "$work/tests/"

@@ -122,7 +122,8 @@ static void take_status(const struct http_reply *reply, struct attempt *at)
 
 static bool looks_like_stream(const struct ak_buf *body)
 {
-	return body->len > 6 && (strncmp(body->data, "data:", 5) == 0 || strncmp(body->data, "event:", 6) == 0);
+	return body->len > 6 && (*body->data == ':' || strncmp(body->data, "data:", 5) == 0 ||
+				 strncmp(body->data, "event:", 6) == 0);
 }
 
 /* A body that was collected although a reply was wanted: JSON, a page, a stream under a wrong name */

@@ -402,13 +402,17 @@ static void fail(struct attempt *at, enum fault fault, const char *name, unsigne
 static void estimate(const struct provider_req *rq, struct completion *c)
 {
 	uint64_t prompt = rq->system ? strlen(rq->system) : 0;
+	struct usage u;
 
 	for (size_t i = 0; i < rq->nmsgs; i++) {
 		prompt += rq->msgs[i].text_len + rq->msgs[i].raw_len;
 		for (size_t k = 0; k < rq->msgs[i].nresults; k++)
 			prompt += rq->msgs[i].results[k].text_len;
 	}
-	usage_estimate(prompt, c->msg.text_len, &c->usage);
+	usage_estimate(prompt, c->msg.text_len, &u);
+	u.cost_source = c->usage.cost_source;
+	u.cost_picousd = c->usage.cost_picousd;
+	c->usage = u;
 }
 
 void replay_next(struct replay *r, const struct provider_req *rq, const struct call_hooks *hooks, struct attempt *at)

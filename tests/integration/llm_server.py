@@ -97,7 +97,7 @@ def refuse_unless(field_names, message):
         if any(f.encode() in body for f in field_names):
             sock.sendall(plain("400 Bad Request", json.dumps({"error": {"message": message, "type": "invalid_request_error"}}).encode()))
         else:
-            stream(sock, sample("text" if api == "responses" else "full", api))
+            stream(sock, sample({"anthropic": "text_keepalive", "chat": "text_usage_after_finish"}.get(api, "text"), api))
 
     serve.wants_body = True
     return serve
@@ -192,11 +192,14 @@ def serve(sock, context, journal):
                 return
             path, headers, body = request
             with LOCK:
+                if os.fstat(journal.fileno()).st_size == 0:  # emptied: another test, scripts start anew
+                    COUNTS.clear()
                 journal.write(json.dumps({"path": path, "headers": headers, "body": body.decode("utf-8", "replace")}) + "\n")
                 journal.flush()
             mode = path.split("/")[1].replace("%20", " ")
-            act(sock, choose(path, mode), api_of(path.split("?")[0]), body)
-            if mode in ("halfclosed", "reset"):
+            step = choose(path, mode)
+            act(sock, step, api_of(path.split("?")[0]), body)
+            if step in ("halfclosed", "reset"):
                 return
     except (OSError, ssl.SSLError):
         pass
