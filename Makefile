@@ -226,8 +226,9 @@ $(B)/bench/%: tests/bench/%.c $(AGENT_OBJ)
 	@mkdir -p $(@D)
 	$(Q)echo '  BENCH $@'; $(CC) $(ALL_CFLAGS) $(AGENT_CFLAGS) -o $@ $< $(AGENT_OBJ) $(TEST_LINK) $(AGENT_LIBS)
 
-bench: all $(B)/bench/sse_bench
+bench: all $(B)/bench/sse_bench $(B)/bench/acc_bench
 	$(B)/bench/sse_bench
+	$(B)/bench/acc_bench
 	tests/bench/bench.sh $(B)/ak
 
 format:
