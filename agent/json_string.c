@@ -197,7 +197,7 @@ int json_string_take(const unsigned char **pos, const unsigned char *end, bool r
 void json_text_add(struct ak_buf *b, const char *text)
 {
 	size_t n = strlen(text);
-	const unsigned char *tail = (const unsigned char *)b->data + (b->len >= 3 ? b->len - 3 : 0);
+	const unsigned char *tail = b->len >= 3 ? (const unsigned char *)b->data + b->len - 3 : NULL;
 	const unsigned char *head = (const unsigned char *)text;
 
 	if (!b->failed && b->len >= 3 && JSON_FIRST_HALF(tail, 3) && JSON_SECOND_HALF(head, n)) {
