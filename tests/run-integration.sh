@@ -36,10 +36,12 @@ suites=${*:-$all}
 	echo "run-integration: $build/escape is empty: run make escape first" >&2
 	exit 1
 }
-[ -x "$build/ak-agent" ] && [ -x "$build/integration/llm_drive" ] || {
-	echo "run-integration: $build/ak-agent or $build/integration is missing: run make all itools first" >&2
-	exit 1
-}
+for f in ak-agent integration/httpget integration/llm_drive; do
+	[ -x "$build/$f" ] || {
+		echo "run-integration: $build/$f is missing: run make all itools first" >&2
+		exit 1
+	}
+done
 work=$(mktemp -d /tmp/ak-it.XXXXXX) || exit 1
 user=
 started=$(date +%s)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "agent/http.h"
 #include "agent/interrupt.h"
@@ -129,16 +130,19 @@ static void report(enum http_end end, const struct http_reply *reply, const stru
 	enum fault f = fault_of_end(end);
 	char excerpt[HTTP_EXCERPT_MAX];
 	struct retry_hint hint;
+	struct timespec at;
 
+	(void)clock_gettime(CLOCK_REALTIME, &at);
 	if (f == FAULT_NONE)
 		f = fault_of_status(reply->status, NULL, NULL);
 	retry_hint_from(reply, 0, &hint);
 	http_excerpt(reply->body.data ? reply->body.data : "", reply->body.len, excerpt);
-	(void)printf("end=%d status=%d kept=%zu cut=%d bytes=%llu events=%zu fault=%s exit=%d ttfb=%llu total=%llu wait=%lld "
+	(void)printf("end=%d status=%d kept=%zu cut=%d bytes=%llu events=%zu fault=%s exit=%d ttfb=%llu total=%llu wait=%lld at=%llu "
 		     "end_text='%s' excerpt='%s'\n",
 		     (int)end, reply->status, reply->body.len, reply->body_cut, (unsigned long long)reply->body_bytes,
 		     s->events, fault_info(f)->name, fault_info(f)->exit_code, (unsigned long long)reply->ttfb_ms,
 		     (unsigned long long)reply->total_ms, hint.has_wait ? (long long)hint.wait_ms : -1LL,
+		     (unsigned long long)at.tv_sec * 1000 + (unsigned long long)at.tv_nsec / 1000000,
 		     http_end_text(end), excerpt);
 	if (end != HTTP_DONE)
 		(void)fprintf(stderr, "ak: %s%s%s\n", err->msg, err->hint[0] ? "; " : "", err->hint);
