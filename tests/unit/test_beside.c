@@ -38,7 +38,7 @@ static int in_namespaces(int (*fn)(struct ak_err *))
 	struct ak_err err = { 0 };
 	struct id_map uid = { geteuid(), geteuid(), 1 }, gid = { getegid(), getegid(), 1 };
 	int pidfd = -1, status = -1;
-	pid_t pid = userns_clone(NS, &pidfd, &err);
+	pid_t pid = userns_clone(NS, -1, &pidfd, &err);
 
 	if (pid == -ENOSYS || pid == -EPERM || pid == -ENOSPC)
 		return 0;
