@@ -3,7 +3,7 @@
  * Anthropic Messages, requests. Pure. Process: agent. Privilege: none.
  *
  * Tools and system come first and never change within a session, so that the provider's cache, which goes by the bytes of
- * tools, system and messages in that order, holds them. Marks: the end of system (or of the tools), the end of the last user
+ * tools, system and messages in that order, holds them. Marks: the end of the system text or else of the tools, the end of the last user
  * turn, the end of the one before, where the last request was marked and so is surely found, and one more where the last
  * turn has more blocks than a mark looks back.
  * Nothing is sent that some model refuses: no temperature, no thinking, no tool_choice, no prefill.
