@@ -8,12 +8,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "executor/shared/ak_init_int.h"
 #include "executor/shared/ak_wire.h"
 
 #define INSN_BYTES 8u	/* sizeof(struct sock_filter), linux/filter.h */
-#define ERRNO_MAX 4095u /* MAX_ERRNO, linux/err.h */
-#define SIGNO_MAX 64u	/* _NSIG */
-#define FIRST_KEPT_FD 3
 
 /* ---- configuration ---- */
 
@@ -21,7 +19,7 @@ static bool counts_fit(const struct init_config *c)
 {
 	return c->argc <= AK_INIT_STRINGS_MAX && c->envc <= AK_INIT_STRINGS_MAX &&
 	       c->npaths <= AK_INIT_PATHS_MAX && c->nrlimits <= AK_INIT_RLIMITS_MAX &&
-	       c->nkeep_fds <= AK_INIT_FDS_MAX && c->profile.count <= AK_INIT_FILTER_MAX &&
+	       c->nkeep_fds <= AK_INIT_FDS_MAX && c->nroots <= AK_INIT_ROOTS_MAX && c->profile.count <= AK_INIT_FILTER_MAX &&
 	       c->floor.count <= AK_INIT_FILTER_MAX;
 }
 
@@ -34,10 +32,22 @@ static bool strings_valid(const char *const *v, uint32_t n)
 	return true;
 }
 
+/* What belongs to serve mode stands only there, and what belongs to one command not there */
+static bool mode_valid(const struct init_config *c)
+{
+	if (!(c->flags & INIT_SERVE))
+		return c->argc > 0 && c->nroots == 0 && !(c->flags & (INIT_LATE_FILTERS | INIT_LEAVES));
+	for (uint32_t i = 0; i < c->nroots; i++) {
+		if (!c->roots[i] || c->roots[i][0] != '/')
+			return false;
+	}
+	return c->argc == 0 && c->nkeep_fds == 0 && !(c->flags & INIT_TTY);
+}
+
 /* Everything the bytes could get wrong but their sizes; the counts are known to fit */
 static bool config_valid(const struct init_config *c)
 {
-	if ((c->flags & ~(uint32_t)INIT_FLAGS_ALL) || c->argc == 0 || !c->cwd || c->cwd[0] != '/')
+	if ((c->flags & ~(uint32_t)INIT_FLAGS_ALL) || !mode_valid(c) || !c->cwd || c->cwd[0] != '/')
 		return false;
 	for (uint32_t i = 0; i < c->npaths; i++) {
 		const struct init_path *p = &c->paths[i];
@@ -50,7 +60,7 @@ static bool config_valid(const struct init_config *c)
 			return false;
 	}
 	for (uint32_t i = 0; i < c->nkeep_fds; i++) {
-		if (c->keep_fds[i] < FIRST_KEPT_FD)
+		if (c->keep_fds[i] < INIT_FIRST_KEPT_FD)
 			return false;
 	}
 	return strings_valid(c->argv, c->argc) && strings_valid(c->envp, c->envc);
@@ -78,6 +88,13 @@ static void put_limits(struct ak_wr *w, const struct init_config *c)
 		ak_wr_u32(w, (uint32_t)c->keep_fds[i]);
 }
 
+static void put_roots(struct ak_wr *w, const struct init_config *c)
+{
+	ak_wr_u32(w, c->nroots);
+	for (uint32_t i = 0; i < c->nroots; i++)
+		ak_wr_str(w, c->roots[i]);
+}
+
 long init_config_encode(const struct init_config *c, void *buf, size_t cap)
 {
 	struct ak_wr w;
@@ -97,6 +114,8 @@ long init_config_encode(const struct init_config *c, void *buf, size_t cap)
 	ak_wr_str(&w, c->cwd);
 	ak_wr_u32(&w, (uint32_t)c->tty_rows << 16 | c->tty_cols);
 	put_limits(&w, c);
+	if (c->flags & INIT_SERVE)
+		put_roots(&w, c);
 	for (uint32_t i = 0; i < c->argc; i++)
 		ak_wr_str(&w, c->argv[i]);
 	for (uint32_t i = 0; i < c->envc; i++)
@@ -105,8 +124,7 @@ long init_config_encode(const struct init_config *c, void *buf, size_t cap)
 	return n > (long)AK_INIT_CONFIG_MAX ? -E2BIG : n;
 }
 
-/* A count that is at most @max; a larger one latches the failure, so no loop runs on it */
-static uint32_t get_count(struct ak_rd *r, uint32_t max)
+uint32_t init_get_count(struct ak_rd *r, uint32_t max)
 {
 	uint32_t n = ak_rd_u32(r);
 
@@ -131,12 +149,12 @@ static struct init_filter get_filter(struct ak_rd *r)
 static void get_limits(struct ak_rd *r, struct init_config *c)
 {
 	c->landlock_abi = ak_rd_u32(r);
-	c->npaths = get_count(r, AK_INIT_PATHS_MAX);
+	c->npaths = init_get_count(r, AK_INIT_PATHS_MAX);
 	for (uint32_t i = 0; i < c->npaths; i++) {
 		c->paths[i].path = ak_rd_str(r);
 		c->paths[i].access = ak_rd_u32(r);
 	}
-	c->nrlimits = get_count(r, AK_INIT_RLIMITS_MAX);
+	c->nrlimits = init_get_count(r, AK_INIT_RLIMITS_MAX);
 	for (uint32_t i = 0; i < c->nrlimits; i++) {
 		c->rlimits[i].resource = ak_rd_u32(r);
 		c->rlimits[i].soft = ak_rd_u64(r);
@@ -145,9 +163,16 @@ static void get_limits(struct ak_rd *r, struct init_config *c)
 	c->profile = get_filter(r);
 	c->floor = get_filter(r);
 	c->canary_skip = ak_rd_u32(r);
-	c->nkeep_fds = get_count(r, AK_INIT_FDS_MAX);
+	c->nkeep_fds = init_get_count(r, AK_INIT_FDS_MAX);
 	for (uint32_t i = 0; i < c->nkeep_fds; i++)
 		c->keep_fds[i] = (int32_t)ak_rd_u32(r);
+}
+
+static void get_roots(struct ak_rd *r, struct init_config *c)
+{
+	c->nroots = init_get_count(r, AK_INIT_ROOTS_MAX);
+	for (uint32_t i = 0; i < c->nroots; i++)
+		c->roots[i] = ak_rd_str(r);
 }
 
 /* Reads the head; the sum of the counts, or -EBADMSG */
@@ -155,8 +180,8 @@ static long get_head(struct ak_rd *r, struct init_config *c)
 {
 	uint32_t magic = ak_rd_u32(r);
 
-	c->argc = get_count(r, AK_INIT_STRINGS_MAX);
-	c->envc = get_count(r, AK_INIT_STRINGS_MAX);
+	c->argc = init_get_count(r, AK_INIT_STRINGS_MAX);
+	c->envc = init_get_count(r, AK_INIT_STRINGS_MAX);
 	if (r->failed || magic != AK_INIT_MAGIC || r->len > AK_INIT_CONFIG_MAX)
 		return -EBADMSG;
 	return (long)c->argc + (long)c->envc;
@@ -190,6 +215,8 @@ int init_config_decode(const void *buf, size_t len, const char **strv, size_t ns
 	c.tty_rows = (uint16_t)(size >> 16);
 	c.tty_cols = (uint16_t)size;
 	get_limits(&r, &c);
+	if (c.flags & INIT_SERVE)
+		get_roots(&r, &c);
 	c.argv = get_strings(&r, strv, c.argc);
 	c.envp = get_strings(&r, strv + c.argc + 1, c.envc);
 	if (ak_rd_done(&r) < 0 || !config_valid(&c))
@@ -209,7 +236,7 @@ long init_config_counts(const void *buf, size_t len)
 
 /* ---- messages ---- */
 
-static bool is_end(uint32_t wstatus)
+bool init_is_end(uint32_t wstatus)
 {
 	uint32_t sig = wstatus & 0x7f;
 
@@ -222,12 +249,12 @@ static bool msg_valid(const struct init_msg *m)
 {
 	switch (m->type) {
 	case INIT_MSG_FAILED:
-		return m->stage >= INIT_STAGE_SETUP && m->stage <= INIT_STAGE_EXEC && m->code <= ERRNO_MAX &&
+		return m->stage >= INIT_STAGE_SETUP && m->stage <= INIT_STAGE_EXEC && m->code <= INIT_ERRNO_MAX &&
 		       m->exit_code >= 125 && m->exit_code <= 127;
 	case INIT_MSG_EXITED:
-		return is_end(m->wstatus) && m->end_ns >= m->start_ns;
+		return init_is_end(m->wstatus) && m->end_ns >= m->start_ns;
 	case INIT_MSG_SIGNAL:
-		return m->signo >= 1 && m->signo <= SIGNO_MAX;
+		return m->signo >= 1 && m->signo <= INIT_SIGNO_MAX;
 	case INIT_MSG_PTY:
 	case INIT_MSG_GO:
 		return true;
@@ -265,12 +292,13 @@ static void put_text(struct ak_wr *w, const char *s, size_t n)
 	ak_wr_str(w, text);
 }
 
-/* The two texts of FAILED, cut to what is left of @w */
-static void put_texts(struct ak_wr *w, const char *text, const char *hint)
+void init_put_texts(struct ak_wr *w, const char *text, const char *hint)
 {
 	const size_t frame = 2 * (sizeof(uint32_t) + 1); /* two lengths, two NULs */
 	size_t room = w->cap - w->len, n;
 
+	text = text ? text : "";
+	hint = hint ? hint : "";
 	if (w->failed || room < frame) {
 		w->failed = true;
 		return;
@@ -294,7 +322,7 @@ long init_msg_encode(const struct init_msg *m, void *buf, size_t cap)
 		ak_wr_u32(&w, m->stage);
 		ak_wr_u32(&w, m->code);
 		ak_wr_u32(&w, m->exit_code);
-		put_texts(&w, m->text ? m->text : "", m->hint ? m->hint : "");
+		init_put_texts(&w, m->text, m->hint);
 		break;
 	case INIT_MSG_EXITED:
 		ak_wr_u32(&w, m->wstatus);
@@ -310,7 +338,7 @@ long init_msg_encode(const struct init_msg *m, void *buf, size_t cap)
 	return ak_wr_done(&w);
 }
 
-static const char *get_text(struct ak_rd *r)
+const char *init_get_text(struct ak_rd *r)
 {
 	const char *s = ak_rd_str(r);
 
@@ -337,8 +365,8 @@ int init_msg_decode(const void *buf, size_t len, struct init_msg *ret)
 		m.stage = ak_rd_u32(&r);
 		m.code = ak_rd_u32(&r);
 		m.exit_code = ak_rd_u32(&r);
-		m.text = get_text(&r);
-		m.hint = get_text(&r);
+		m.text = init_get_text(&r);
+		m.hint = init_get_text(&r);
 		break;
 	case INIT_MSG_EXITED:
 		m.wstatus = ak_rd_u32(&r);

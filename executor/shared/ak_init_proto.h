@@ -20,14 +20,23 @@
 #define AK_INIT_PATHS_MAX 128u		/* Landlock rules */
 #define AK_INIT_RLIMITS_MAX 16u
 #define AK_INIT_FDS_MAX 64u
+#define AK_INIT_ROOTS_MAX 128u		/* writable places that file operations may work below */
 #define AK_INIT_FILTER_MAX 4096u	/* instructions: BPF_MAXINSNS, linux/bpf_common.h */
 #define AK_INIT_MSG_MAX 1400u		/* one message on CTL */
 
 enum init_config_flags {
 	INIT_TTY = 1u << 0,		/* give the command a pty of the sandbox's own as stdin, stdout and stderr */
 	INIT_LANDLOCK = 1u << 1,	/* the landlock fields are meant */
+	/* serve mode: no argv; commands, signals and file operations come as requests (ak_init_serve.h) */
+	INIT_SERVE = 1u << 2,
+	/*
+	 * with INIT_SERVE: load the profile filter only when a command is started, not ahead. For a profile that is not our own and
+	 * may forbid what a parked command does after its filters (futex, close_range, dup3, chdir, ...). Costs some 0.05 ms a command
+	 */
+	INIT_LATE_FILTERS = 1u << 3,
+	INIT_LEAVES = 1u << 4,		/* with INIT_SERVE: every command is born in a cgroup leaf that INIT_REQ_LEAF brought */
 };
-#define INIT_FLAGS_ALL (INIT_TTY | INIT_LANDLOCK)
+#define INIT_FLAGS_ALL (INIT_TTY | INIT_LANDLOCK | INIT_SERVE | INIT_LATE_FILTERS | INIT_LEAVES)
 
 /* How a command may use what lies below a path; init turns it into Landlock rights the kernel's ABI knows */
 enum init_path_access {
@@ -61,7 +70,7 @@ struct init_config {
 	uint32_t flags;			/* enum init_config_flags */
 	uint32_t weaken;		/* enum ak_weaken; only the test build of ak-init acts on it */
 	const char *cwd;		/* absolute, inside the sandbox */
-	const char **argv;		/* argc entries, at least one, then NULL */
+	const char **argv;		/* argc entries, then NULL; at least one, with INIT_SERVE none */
 	uint32_t argc;
 	const char **envp;		/* envc entries, then NULL */
 	uint32_t envc;
@@ -76,13 +85,15 @@ struct init_config {
 	int32_t keep_fds[AK_INIT_FDS_MAX];	/* 3 or more; passed to the command under the same number (--fd) */
 	uint32_t nkeep_fds;
 	uint16_t tty_rows, tty_cols;
+	const char *roots[AK_INIT_ROOTS_MAX];	/* INIT_SERVE only: absolute, inside; the first is the workspace */
+	uint32_t nroots;
 };
 
 /**
  * init_config_encode() - wire form of a configuration
  * Return: bytes written, or -ENOBUFS (does not fit), -E2BIG (a count or the whole is over its maximum),
  * -EINVAL (what init_config_decode() would refuse: no argv[0], cwd not absolute, unknown flag, access class or
- * resource, a kept descriptor below 3).
+ * resource, a kept descriptor below 3; with INIT_SERVE an argv, INIT_TTY or a kept descriptor; without it its other flags or a root).
  */
 long init_config_encode(const struct init_config *c, void *buf, size_t cap);
 

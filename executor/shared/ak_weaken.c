@@ -26,7 +26,8 @@ static const struct {
 	{"utsns", AK_WEAK_UTSNS},	{"session", AK_WEAK_SESSION},
 	{"keyring", AK_WEAK_KEYRING},	{"ttyfilter", AK_WEAK_PTYFILTER},
 	{"oomadj", AK_WEAK_OOMADJ},	{"cgroup", AK_WEAK_CGROUP},
-	{"cgkill", AK_WEAK_CGKILL},
+	{"cgkill", AK_WEAK_CGKILL},	{"keeper", AK_WEAK_KEEPER},
+	{"beneath", AK_WEAK_BENEATH},
 };
 
 static uint32_t bits_of(const char *name, size_t len)
