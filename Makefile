@@ -66,9 +66,15 @@ INIT_LINK := -static -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,noseparate-code
 
 # --- sources ---------------------------------------------------------------------------------------------------------
 SHARED_SRC := $(wildcard executor/shared/*.c)
-EXEC_SRC := $(filter-out executor/main.c,$(wildcard executor/*.c executor/ns/*.c executor/workspace/*.c)) $(SHARED_SRC) \
+EXEC_SRC := $(filter-out executor/main.c,$(wildcard executor/*.c executor/ns/*.c executor/workspace/*.c)) $(SHARED_SRC) $(wildcard lib/*.c) \
 	$(wildcard seccomp/filters.c)
-INIT_SRC := $(wildcard executor/init/*.c) executor/shared/ak_wire.c executor/shared/ak_init_proto.c
+# init of one command, which is copied for every `ak exec`, and the one that serves a sandbox that stays
+INIT_SRC := $(addprefix executor/init/,confine.c exec.c interp.c main.c msg.c pty.c serve.c spawn.c) executor/shared/ak_wire.c \
+	executor/shared/ak_init_proto.c
+INIT_SERVE_SRC := $(wildcard executor/init/*.c) executor/shared/ak_wire.c $(wildcard executor/shared/ak_init_*.c)
+LIB_SRC := $(wildcard lib/*.c)
+LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(SHARED_SRC:%.c=$(B)/%.o)
+CLIENT := $(patsubst tests/client/%.c,$(B)/client/%,$(wildcard tests/client/*.c))
 AGENT_SRC := $(filter-out agent/main.c,$(wildcard agent/*.c agent/provider/*.c agent/cli/*.c)) $(SHARED_SRC)
 UNIT := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_*.c))
 FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -82,11 +88,11 @@ AGENT_OBJ := $(AGENT_SRC:%.c=$(B)/%.o) $(B)/agent/prices_blob.o
 ITOOLS := $(patsubst tests/integration/%.c,$(B)/integration/%,$(wildcard tests/integration/*.c))
 EXEC_OBJ := $(EXEC_SRC:%.c=$(B)/%.o) $(B)/seccomp/filters_gen.o $(B)/init_blob.o
 
-.PHONY: all check check-integration check-boundary corpus lint bench weak install uninstall format clean escape fuzz itools unit
+.PHONY: all check check-integration check-boundary corpus lint bench weak install uninstall format clean escape fuzz itools serve client unit
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-all: $(B)/ak $(B)/ak-policy $(B)/ak-agent
+all: $(B)/ak $(B)/ak-policy $(B)/ak-agent $(B)/libak.a
 
 $(B)/ak: $(B)/executor/main.o $(EXEC_OBJ)
 	$(Q)echo '  LD    $@'; $(CC) $(ALL_CFLAGS) $(LINK) -o $@ $^ $(EXEC_LIBS)
@@ -97,6 +103,10 @@ $(B)/ak-agent: $(B)/agent/main.o $(AGENT_OBJ)
 $(B)/agent/%.o: agent/%.c
 	@mkdir -p $(@D)
 	$(Q)echo '  CC    $<'; $(CC) $(ALL_CFLAGS) $(AGENT_CFLAGS) -MMD -MP -c -o $@ $<
+# the client library: what a program needs to drive an executor, and nothing of the executor itself
+$(B)/libak.a: $(LIB_OBJ)
+	@rm -f $@
+	$(Q)echo '  AR    $@'; ar rcs $@ $^
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
@@ -106,13 +116,19 @@ $(B)/seccomp/filters_gen.o: $(B)/seccomp/filters_gen.c
 	$(Q)echo '  CC    $<'; $(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # --- ak-init: static musl, started from a sealed memfd, so it is carried inside ak ------------------------------------
-$(B)/ak-init: $(INIT_SRC) $(wildcard executor/init/*.h executor/shared/*.h executor/ns/kabi.h)
+INIT_HDR := $(wildcard executor/init/*.h executor/shared/*.h executor/ns/kabi.h)
+$(B)/ak-init: $(INIT_SRC) $(INIT_HDR)
 	@mkdir -p $(@D)
 	$(Q)echo '  INIT  $@'; $(MUSL_CC) $(INIT_CFLAGS) $(INIT_LINK) -o $@ $(INIT_SRC)
 	@test "$$(stat -c %s $@)" -lt 65536 || { echo "ak-init is over 64 kB" >&2; exit 1; }
 
-$(B)/init_blob.o: executor/init_blob.S $(B)/ak-init
-	$(Q)echo '  AS    $<'; $(CC) -DINIT_PATH='"$(B)/ak-init"' $(PIC) -c -o $@ $<
+$(B)/ak-init-serve: $(INIT_SERVE_SRC) $(INIT_HDR)
+	@mkdir -p $(@D)
+	$(Q)echo '  INIT  $@'; $(MUSL_CC) $(INIT_CFLAGS) -DAK_INIT_SERVE $(INIT_LINK) -o $@ $(INIT_SERVE_SRC)
+	@test "$$(stat -c %s $@)" -lt 65536 || { echo "ak-init-serve is over 64 kB" >&2; exit 1; }
+
+$(B)/init_blob.o: executor/init_blob.S $(B)/ak-init $(B)/ak-init-serve
+	$(Q)echo '  AS    $<'; $(CC) -DINIT_PATH='"$(B)/ak-init"' -DSERVE_PATH='"$(B)/ak-init-serve"' $(PIC) -c -o $@ $<
 
 # the price table is carried inside ak-agent
 $(B)/agent/prices_blob.o: agent/prices_blob.S agent/prices.json
@@ -204,6 +220,20 @@ $(B)/bench/%: tests/bench/%.c $(EXEC_OBJ)
 	@mkdir -p $(@D)
 	$(Q)echo '  BENCH $@'; $(CC) $(ALL_CFLAGS) $(LINK) -o $@ $< $(EXEC_OBJ) $(EXEC_LIBS) 2>/dev/null
 
+# programs that drive ak-init in serve mode: static, as the suites copy them
+SERVE := $(patsubst tests/serve/%.c,$(B)/serve/%,$(filter-out tests/serve/drv.c,$(wildcard tests/serve/*.c)))
+$(B)/serve/%: tests/serve/%.c tests/serve/drv.c tests/serve/drv.h $(EXEC_OBJ)
+	@mkdir -p $(@D)
+	$(Q)echo '  TEST  $@'; $(CC) $(ALL_CFLAGS) $(EXEC_CFLAGS) -o $@ $< tests/serve/drv.c $(EXEC_OBJ) $(LINK) $(EXEC_LIBS) 2>&1 | \
+		grep -vE 'statically linked|in function|^$$' || test -x $@
+
+serve: $(SERVE)
+# programs that drive a serving executor through the client library: static, as the suites copy them
+$(B)/client/%: tests/client/%.c $(wildcard tests/client/*.h) $(B)/libak.a
+	@mkdir -p $(@D)
+	$(Q)echo '  TEST  $@'; $(CC) $(ALL_CFLAGS) -o $@ $< $(B)/libak.a $(if $(filter asan fuzz,$(PROFILE)),$(LINK),-static-pie)
+
+client: $(CLIENT)
 unit: $(UNIT)
 fuzz: $(FUZZ)
 escape: $(ESCAPE)
@@ -213,11 +243,11 @@ check: all $(UNIT) $(FUZZ)
 	scripts/check-boundary.sh
 	tests/run-unit.sh $(B)
 
-check-integration: all weak escape itools
+check-integration: all weak escape itools serve client
 	tests/run-integration.sh
 
 weak:
-	$(MAKE) PROFILE=weak all
+	$(MAKE) PROFILE=weak all serve
 
 lint:
 	scripts/lint.sh

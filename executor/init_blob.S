@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ak-init binary inside ak: read-only bytes between two symbols (see executor/ns/init_image.c). */
+/* The ak-init binaries inside ak: read-only bytes between two symbols each (see executor/ns/init_image.c). */
 	.section .rodata
 	.balign 16
 	.globl ak_init_blob
@@ -9,5 +9,14 @@ ak_init_blob:
 	.globl ak_init_blob_end
 	.hidden ak_init_blob_end
 ak_init_blob_end:
+	.byte 0
+	.balign 16
+	.globl ak_serve_blob
+	.hidden ak_serve_blob
+ak_serve_blob:
+	.incbin SERVE_PATH
+	.globl ak_serve_blob_end
+	.hidden ak_serve_blob_end
+ak_serve_blob_end:
 	.byte 0
 	.section .note.GNU-stack,"",%progbits

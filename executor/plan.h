@@ -122,6 +122,10 @@ struct plan {
 	bool allow_setid;		/* nothing writable maps to host ids: the floor's set-id rows are lifted */
 	bool floor_setgid;		/* set-group-id bits are refused too: root mode, or a caller with supplementary groups */
 	bool tty;
+	bool serve;			/* a sandbox that stays: init takes requests instead of argv */
+	bool late_filters;		/* serve: the profile is not one of ours (INIT_LATE_FILTERS) */
+	bool leaves;			/* serve: every command gets a cgroup leaf (INIT_LEAVES) */
+	bool background;		/* the executor goes on while the set-up child works, at the price of a copy of its pages */
 	int *keep_fds;			/* borrowed from exec_opts */
 	size_t nkeep_fds;
 

@@ -41,6 +41,20 @@ static struct init_filter as_filter(const struct seccomp_filter *f)
 	return (struct init_filter){ .insns = f->insns, .count = f->count };
 }
 
+/* File operations work below the workspace and wherever a command may write */
+static void fill_serve(const struct plan *p, struct init_config *c)
+{
+	c->flags = INIT_SERVE | (c->flags & INIT_LANDLOCK) | (p->late_filters ? INIT_LATE_FILTERS : 0u) |
+		   (p->leaves ? INIT_LEAVES : 0u);
+	c->argc = 0;
+	c->nkeep_fds = 0;
+	c->roots[c->nroots++] = p->workspace;
+	for (size_t i = 0; i < p->npaths && c->nroots < AK_INIT_ROOTS_MAX; i++) {
+		if (p->paths[i].access == INIT_PATH_RW && strcmp(p->paths[i].path, p->workspace) != 0)
+			c->roots[c->nroots++] = p->paths[i].path;
+	}
+}
+
 static void fill_config(const struct plan *p, int landlock_abi, struct init_config *c)
 {
 	c->flags = (p->tty ? INIT_TTY : 0u) | (landlock_abi > 0 ? INIT_LANDLOCK : 0u);
@@ -61,9 +75,12 @@ static void fill_config(const struct plan *p, int landlock_abi, struct init_conf
 	c->canary_skip = p->canary_skip;
 	c->floor = as_filter(seccomp_floor(floor_kind(p)));
 	c->nkeep_fds = (uint32_t)p->nkeep_fds;
-	memcpy(c->keep_fds, p->keep_fds, p->nkeep_fds * sizeof(p->keep_fds[0]));
+	if (p->nkeep_fds)
+		memcpy(c->keep_fds, p->keep_fds, p->nkeep_fds * sizeof(p->keep_fds[0]));
 	c->tty_rows = 24;
 	c->tty_cols = 80;
+	if (p->serve)
+		fill_serve(p, c);
 }
 
 /* into a buffer that nearly always suffices, else into the largest; Return: bytes, with *@ret_buf to free, or negative errno */
@@ -150,7 +167,7 @@ static void fill_setup(const struct plan *p, const struct streams *st, bool root
 {
 	s->plan = p;
 	for (int i = 0; i < 3; i++)
-		s->stdio[i] = st->s[i].child;
+		s->stdio[i] = p->serve ? -1 : st->s[i].child;
 	s->wait_go = root_mode;
 	s->uid = (struct id_map){ p->uid, geteuid(), 1 };
 	s->gid = (struct id_map){ p->gid, getegid(), 1 };
@@ -162,7 +179,7 @@ int sandbox_prepare(const struct plan *plan, const struct streams *st, bool root
 {
 	int sock[2];
 	AK_AUTO_FD config = config_open(plan, landlock_abi, err);
-	AK_AUTO_FD init = config < 0 ? -1 : init_image_open(err);
+	AK_AUTO_FD init = config < 0 ? -1 : init_image_open(plan->serve, err);
 
 	if (config < 0 || init < 0)
 		return config < 0 ? config : init;
@@ -203,7 +220,7 @@ static pid_t clone_child(struct sandbox_birth *b, int *ret_pidfd, struct ak_err 
 	b->s.cgroupns = b->cgroup >= 0;
 	if (!b->s.cgroupns)
 		flags |= CLONE_NEWCGROUP;
-	if (!b->s.wait_go)
+	if (!b->s.wait_go && !b->s.plan->background)
 		pid = userns_vclone(flags, b->cgroup, child_entry, &b->s, ret_pidfd, err);
 	if (pid != -ENOSYS)
 		return pid;

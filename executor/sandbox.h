@@ -31,7 +31,7 @@ struct sandbox_birth {
 /**
  * sandbox_prepare() - make what the set-up child needs
  * @plan:	carried out by the child; borrowed until the sandbox runs
- * @st:		the command's streams; child ends stay the caller's
+ * @st:		the command's streams; child ends stay the caller's; with plan->serve: ignored, may be NULL
  * @root_mode:	the executor writes the id maps (after privs_enter())
  * @cgroup:	directory of the group that init and the command are born in; borrowed; -1: none
  * Return: 0; negative errno (-E2BIG: arguments and environment too large). Release with sandbox_birth_release().

@@ -22,7 +22,7 @@
 
 /* ---- rlimits ---- */
 
-static void set_rlimits(const struct init *in)
+const char *rlimit_name(uint32_t resource)
 {
 	static const char *const names[RLIMIT_NLIMITS] = {
 		[RLIMIT_CPU] = "cpu",		[RLIMIT_FSIZE] = "fsize",
@@ -35,7 +35,12 @@ static void set_rlimits(const struct init *in)
 		[RLIMIT_RTPRIO] = "rtprio",	[RLIMIT_RTTIME] = "rttime",
 	};
 
-	for (uint32_t i = 0; i < in->cfg->nrlimits; i++) {
+	return resource < RLIMIT_NLIMITS ? names[resource] : "?";
+}
+
+void confine_limits(const struct init *in)
+{
+	for (uint32_t i = 0; !AK_WEAK(in->weaken, AK_WEAK_RLIMITS) && i < in->cfg->nrlimits; i++) {
 		const struct init_rlimit *l = &in->cfg->rlimits[i];
 		const uint64_t value[2] = { l->soft, l->hard }; /* struct rlimit64 */
 		struct failure f = { .stage = INIT_STAGE_CONFINE, .exit_code = 125 };
@@ -44,7 +49,7 @@ static void set_rlimits(const struct init *in)
 			continue;
 		f.err = errno;
 		text_raw(&f.text, "resource limit ");
-		text_raw(&f.text, l->resource < RLIMIT_NLIMITS ? names[l->resource] : "?");
+		text_raw(&f.text, rlimit_name(l->resource));
 		text_raw(&f.text, ": ");
 		text_raw(&f.text, strerror(f.err));
 		fail(in, &f);
@@ -147,7 +152,7 @@ static void add_rule(const struct init *in, int ruleset, const struct init_path 
 	(void)close(rule.parent_fd);
 }
 
-static void restrict_paths(const struct init *in)
+void confine_paths(const struct init *in)
 {
 	const uint32_t abi = in->cfg->landlock_abi;
 	struct ak_landlock_attr attr = { .handled_access_fs = fs_handled(abi) };
@@ -170,7 +175,7 @@ static void restrict_paths(const struct init *in)
 
 /* ---- filters ---- */
 
-static void check_no_new_privs(const struct init *in)
+void check_no_new_privs(const struct init *in)
 {
 	if (!AK_WEAK(in->weaken, AK_WEAK_NNP) && syscall(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
 		fail_simple(in, INIT_STAGE_CONFINE, 0, "no_new_privs is not set");
@@ -185,12 +190,13 @@ static void load_filter(const struct init *in, const struct init_filter *f, cons
 		fail_simple(in, INIT_STAGE_CONFINE, errno, what);
 }
 
-static void self_test(const struct init *in)
+void confine_self_test(const struct init *in)
 {
-	for (size_t i = 0; i < AK_CANARIES; i++) {
+	for (size_t i = 0; !AK_WEAK(in->weaken, AK_WEAK_CANARY) && i < AK_CANARIES; i++) {
 		const struct ak_canary *c = &ak_canaries[i];
 		struct failure f = { .stage = INIT_STAGE_CONFINE, .exit_code = 125 };
 		long r;
+
 
 		if (in->cfg->canary_skip >> i & 1)
 			continue;	/* a user's profile would kill the process for it */
@@ -209,17 +215,20 @@ static void self_test(const struct init *in)
 	}
 }
 
-void confine(const struct init *in)
+void confine_filters(const struct init *in)
 {
-	keep_only_passed_fds(in);
-	if (!AK_WEAK(in->weaken, AK_WEAK_RLIMITS))
-		set_rlimits(in);
-	check_no_new_privs(in);
-	restrict_paths(in);
 	if (!AK_WEAK(in->weaken, AK_WEAK_PROFILE))
 		load_filter(in, &in->cfg->profile, "load the profile filter");
 	if (!AK_WEAK(in->weaken, AK_WEAK_FLOOR))
 		load_filter(in, &in->cfg->floor, "load the floor filter");
-	if (!AK_WEAK(in->weaken, AK_WEAK_CANARY))
-		self_test(in);
+	confine_self_test(in);
+}
+
+void confine(const struct init *in)
+{
+	keep_only_passed_fds(in);
+	confine_limits(in);
+	check_no_new_privs(in);
+	confine_paths(in);
+	confine_filters(in);
 }

@@ -17,6 +17,8 @@
 
 #include "executor/shared/ak_init_proto.h"
 
+struct slot_failure;
+
 /* One per process; lives on main()'s stack. Descriptors are -1 when there is none */
 struct init {
 	int ctl;     /* to the executor */
@@ -26,6 +28,7 @@ struct init {
 	uint64_t start_ns;
 	const struct init_config *cfg; /* valid until the command's fork */
 	uint32_t weaken;	       /* enum ak_weaken */
+	struct slot_failure *failure;  /* serve mode, in a command: where fail() writes; else NULL */
 };
 
 /* One line of text that never overflows: what does not fit is dropped */
@@ -48,7 +51,10 @@ struct failure {
 	const char *hint; /* NULL: none */
 };
 
-/** fail() - tell the executor and end this process (init or the command's child) with the exit code */
+/** failure_store() - keep a failure where init looks for it */
+void failure_store(struct slot_failure *to, const struct failure *f);
+
+/** fail() - tell the executor (serve mode: init) and end this process (init or the command's child) with the exit code */
 _Noreturn void fail(const struct init *in, const struct failure *f);
 /** fail_simple() - fail() with exit code 125 and the text "WHAT: strerror(ERR)", or "WHAT" when @err is 0 */
 _Noreturn void fail_simple(const struct init *in, enum init_stage stage, int err, const char *what);
@@ -63,6 +69,8 @@ int msg_send_fd(int ctl, const struct init_msg *m, int fd);
  * The message keeps the master open until it is received. Ends the process on failure.
  */
 void pty_open(struct init *in);
+/** pty_make() - open a terminal. Return: the master, with *@ret_slave; negative errno. */
+int pty_make(uint16_t rows, uint16_t cols, int *ret_slave);
 /** pty_attach() - in the command's child, which leads a session: take the terminal as 0, 1 and 2 */
 void pty_attach(const struct init *in);
 
@@ -78,6 +86,20 @@ void signals_set_mask(uint64_t bits);
 void spawn(struct init *in, uint64_t old_mask);
 /** confine() - in the child: descriptors, rlimits, Landlock, filters, self-test; ends the process on failure */
 void confine(const struct init *in);
+/*
+ * The steps of confine() after the descriptors, in their order; serve mode takes them at different times. confine_paths() is
+ * Landlock; the filters come last.
+ */
+void confine_limits(const struct init *in);
+void check_no_new_privs(const struct init *in);
+void confine_paths(const struct init *in);
+void confine_filters(const struct init *in);
+/** confine_self_test() - the last step of confine_filters(), also for a process that inherited them */
+void confine_self_test(const struct init *in);
+/** rlimit_name() - Return: the word for a RLIMIT_*, "?" for an unknown one. */
+const char *rlimit_name(uint32_t resource);
+/** enter_cwd() - in the child: change to in->cfg->cwd, which must lie in the sandbox's root; ends the process on failure */
+void enter_cwd(const struct init *in);
 /** exec_command() - replace the child by the command, or say why not */
 _Noreturn void exec_command(const struct init *in);
 

@@ -18,7 +18,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "executor/init/box.h"
 #include "executor/shared/ak_weaken.h"
+
+/*
+ * Two images are made of these files: `ak exec` copies its init anew for every command, so that one holds nothing of serve mode
+ * (box*.c and what belongs to it).
+ */
+#ifdef AK_INIT_SERVE
+#define SERVE_BOX(in, cfg) box_serve(in, cfg)
+#else
+#define SERVE_BOX(in, cfg) (fail_simple(in, INIT_STAGE_SETUP, 0, "this init serves one command only"), 125)
+#endif
 
 #define SEALS (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)
 #define BIT(signo) (1ull << ((signo)-1))
@@ -166,6 +177,10 @@ static void start(struct init *in, int config_fd)
 	in->weaken = cfg.weaken;
 	weaken(in);
 	signals_setup(in, &old_mask);
+	if (cfg.flags & INIT_SERVE) {
+		drop_streams(&cfg);
+		_exit(SERVE_BOX(in, &cfg));
+	}
 	if (cfg.flags & INIT_TTY)
 		pty_open(in);
 	spawn(in, old_mask);

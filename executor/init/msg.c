@@ -2,6 +2,7 @@
 /* Texts and messages to the executor, from init and from the command's child; no privilege. */
 #include "executor/init/init.h"
 
+#include "executor/init/box.h"
 #include "executor/shared/ak_clock.h"
 
 #include <errno.h>
@@ -96,6 +97,18 @@ int msg_send_fd(int ctl, const struct init_msg *m, int fd)
 	return sendmsg(ctl, &h, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
+void failure_store(struct slot_failure *to, const struct failure *f)
+{
+	size_t n = f->hint ? strnlen(f->hint, sizeof(to->hint) - 1) : 0;
+
+	to->stage = f->stage;
+	to->err = (uint32_t)f->err;
+	to->exit_code = (uint32_t)f->exit_code;
+	memcpy(to->text, f->text.buf, sizeof(to->text));
+	memcpy(to->hint, f->hint ? f->hint : "", n);
+	to->hint[n] = 0;
+}
+
 _Noreturn void fail(const struct init *in, const struct failure *f)
 {
 	const struct init_msg m = {
@@ -107,6 +120,10 @@ _Noreturn void fail(const struct init *in, const struct failure *f)
 		.hint = f->hint,
 	};
 
+	if (in->failure) {
+		failure_store(in->failure, f);
+		_exit(f->exit_code);
+	}
 	/* nobody else can be told; the exit code remains */
 	(void)msg_send(in->ctl, &m);
 	_exit(f->exit_code);

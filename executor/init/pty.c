@@ -11,19 +11,32 @@
 #define TIOCGPTPEER 0x5441 /* Linux 4.13, asm-generic/ioctls.h: the slave without a path */
 #endif
 
-void pty_open(struct init *in)
+int pty_make(uint16_t rows, uint16_t cols, int *ret_slave)
 {
-	struct winsize size = { .ws_row = in->cfg->tty_rows, .ws_col = in->cfg->tty_cols };
-	const struct init_msg m = { .type = INIT_MSG_PTY };
-	int master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC), unlock = 0, r;
+	struct winsize size = { .ws_row = rows, .ws_col = cols };
+	int master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC), unlock = 0, slave = -1;
 
 	if (master < 0)
-		fail_simple(in, INIT_STAGE_SETUP, errno, "open /dev/ptmx of the sandbox");
-	if (ioctl(master, TIOCSPTLCK, &unlock) < 0 || ioctl(master, TIOCSWINSZ, &size) < 0)
-		fail_simple(in, INIT_STAGE_SETUP, errno, "set up the terminal");
-	in->slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (in->slave < 0)
-		fail_simple(in, INIT_STAGE_SETUP, errno, "open the terminal's slave");
+		return -errno;
+	if (ioctl(master, TIOCSPTLCK, &unlock) == 0 && ioctl(master, TIOCSWINSZ, &size) == 0)
+		slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (slave < 0) {
+		int err = errno;
+
+		(void)close(master);
+		return -err;
+	}
+	*ret_slave = slave;
+	return master;
+}
+
+void pty_open(struct init *in)
+{
+	const struct init_msg m = { .type = INIT_MSG_PTY };
+	int master = pty_make(in->cfg->tty_rows, in->cfg->tty_cols, &in->slave), r;
+
+	if (master < 0)
+		fail_simple(in, INIT_STAGE_SETUP, -master, "make a terminal of the sandbox (/dev/ptmx)");
 	r = msg_send_fd(in->ctl, &m, master);
 	if (r < 0)
 		fail_simple(in, INIT_STAGE_SETUP, -r, "send the terminal's master");

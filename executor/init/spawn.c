@@ -41,7 +41,7 @@ static _Noreturn void cwd_failed(const struct init *in, int err, const char *why
  * The raw call, because libc turns the kernel's "(unreachable)" into an error of its own: a folder outside
  * the root (by a descriptor that leaked) is never a working directory (CVE-2024-21626).
  */
-static void enter_cwd(const struct init *in)
+void enter_cwd(const struct init *in)
 {
 	char path[CWD_MAX];
 	long n;

@@ -14,6 +14,8 @@
 
 extern const uint8_t ak_init_blob[] __attribute__((visibility("hidden")));
 extern const uint8_t ak_init_blob_end[] __attribute__((visibility("hidden")));
+extern const uint8_t ak_serve_blob[] __attribute__((visibility("hidden")));
+extern const uint8_t ak_serve_blob_end[] __attribute__((visibility("hidden")));
 
 static int create(const char *name, bool exec)
 {
@@ -47,7 +49,9 @@ int sealed_memfd(const char *name, const void *data, size_t len, bool exec, stru
 	return ak_fd_take(&fd);
 }
 
-int init_image_open(struct ak_err *err)
+int init_image_open(bool serve, struct ak_err *err)
 {
+	if (serve)
+		return sealed_memfd("ak-init", ak_serve_blob, (size_t)(ak_serve_blob_end - ak_serve_blob), true, err);
 	return sealed_memfd("ak-init", ak_init_blob, (size_t)(ak_init_blob_end - ak_init_blob), true, err);
 }
