@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walks the words of `ak exec`; what an option means is in args_*.c. Process: executor. Privilege: none. */
+/* Walks the words of `ak exec` and `ak create`; what an option means is in args_*.c. Process: executor. Privilege: none. */
 #include "executor/args.h"
 
 #include <errno.h>
@@ -9,6 +9,7 @@
 
 #include "executor/args_int.h"
 #include "executor/opts.h"
+#include "executor/runtime.h"
 #include "executor/shared/ak_err.h"
 
 #define DEFAULT_MEMORY_BYTES (UINT64_C(512) << 20)
@@ -16,6 +17,7 @@
 #define DEFAULT_PIDS 256
 #define DEFAULT_KILL_AFTER_MS 2000
 #define DEFAULT_JSON_OUTPUT_BYTES (UINT64_C(16) << 20)
+#define DEFAULT_TTL_MS (UINT64_C(3600) * 1000)
 
 char *arg_copy(struct args *a, const char *text, size_t len)
 {
@@ -35,7 +37,8 @@ static int unknown_option(struct args *a, const char *typed, size_t len)
 	if (meant)
 		ak_err_hint(a->err, "did you mean %s?", meant);
 	else
-		ak_err_hint(a->err, "`ak exec --help` lists the options; `--` ends them");
+		ak_err_hint(a->err, "`ak %s --help` lists the options; `--` ends them",
+			    a->where == ARG_CREATE ? "create" : "exec");
 
 	/* a word behind it is probably its value: the search for --json goes on behind that */
 	if (!strchr(word, '=') && a->pos < a->argc && a->argv[a->pos][0] != '-')
@@ -48,6 +51,7 @@ static int apply(struct args *a, const struct arg_def *d, const char *attached)
 {
 	const char *value = attached;
 
+	a->given |= UINT64_C(1) << arg_index(d);
 	if (d->has_value && !value) {
 		if (a->pos >= a->argc)
 			return ak_err_set(a->err, EINVAL, "%s: a value is missing", d->name);
@@ -93,8 +97,22 @@ static int short_options(struct args *a, const char *word)
 	return 0;
 }
 
+/* `ak create`: the word read last is NAME */
+static int take_name(struct args *a)
+{
+	const char *word = a->argv[a->pos - 1];
+	struct exec_opts *o = a->o;
+
+	if (o->name)
+		return ak_err_set(a->err, EINVAL, "one NAME is taken, and \"%.60s\" is one too many", word);
+	if (runtime_check_name(word, a->err) < 0)
+		return -EINVAL;
+	o->name = arg_copy(a, word, strlen(word));
+	return o->name ? 0 : -ENOMEM;
+}
+
 /*
- * Options up to the command. After an error the walk goes on with a->err NULL, so that --json and --report
+ * Options up to the command; for `ak create` all words. After an error the walk goes on with a->err NULL, so that --json and --report
  * are known wherever they stand.
  */
 static int walk(struct args *a)
@@ -104,13 +122,17 @@ static int walk(struct args *a)
 	while (a->pos < a->argc) {
 		const char *word = a->argv[a->pos];
 
-		if (word[0] != '-' || word[1] == '\0')
+		if (word[0] != '-' || word[1] == '\0') {
+			if (!a->names)
+				break;
+			word = NULL;
+		} else if (strcmp(word, "--") == 0) {
+			a->pos++;
 			break;
+		}
 		a->pos++;
-		if (strcmp(word, "--") == 0)
-			break;
 
-		int rc = word[1] == '-' ? long_option(a, word) : short_options(a, word);
+		int rc = !word ? take_name(a) : word[1] == '-' ? long_option(a, word) : short_options(a, word);
 
 		if (rc > 0 && first == 0)
 			return rc;
@@ -155,28 +177,73 @@ static int take_command(struct args *a)
 	return set_argv(a, (const char *const *)a->argv + a->pos, left);
 }
 
+static const struct exec_opts defaults = {
+	.write = WRITE_DIRECT,
+	.net = NET_NONE,
+	.memory_bytes = {.value = DEFAULT_MEMORY_BYTES},
+	.cpu_milli = {.value = DEFAULT_CPU_MILLI},
+	.pids = {.value = DEFAULT_PIDS},
+	.kill_after_ms = DEFAULT_KILL_AFTER_MS,
+	.max_output_bytes = UINT64_MAX,
+	.seccomp = "default",
+	.identity = IDENTITY_AUTO,
+	.rootfs_write = ROOTFS_WRITE_NONE,
+	.ttl_ms = DEFAULT_TTL_MS,
+};
+
 int args_parse_exec(int argc, char *const argv[], struct exec_opts *ret, struct ak_err *err)
 {
-	struct args a = {.o = ret, .err = err, .argv = argv, .argc = argc};
+	struct args a = {.o = ret, .err = err, .argv = argv, .argc = argc, .where = ARG_RUN};
 
-	*ret = (struct exec_opts){
-		.write = WRITE_DIRECT,
-		.net = NET_NONE,
-		.memory_bytes = {.value = DEFAULT_MEMORY_BYTES},
-		.cpu_milli = {.value = DEFAULT_CPU_MILLI},
-		.pids = {.value = DEFAULT_PIDS},
-		.kill_after_ms = DEFAULT_KILL_AFTER_MS,
-		.max_output_bytes = UINT64_MAX,
-		.seccomp = "default",
-		.identity = IDENTITY_AUTO,
-		.rootfs_write = ROOTFS_WRITE_NONE,
-	};
+	*ret = defaults;
 
 	int rc = walk(&a);
 
 	if (ret->json && !a.max_output_given)
 		ret->max_output_bytes = DEFAULT_JSON_OUTPUT_BYTES;
+	if (rc != 0)
+		return rc;
+	if (ret->in)
+		a.where = ret->detach ? ARG_JOB : ARG_IN;
+	rc = args_check_where(&a);
 	return rc != 0 ? rc : take_command(&a);
+}
+
+int args_parse_create(int argc, char *const argv[], struct exec_opts *ret, struct ak_err *err)
+{
+	struct args a = {.o = ret, .err = err, .argv = argv, .argc = argc, .where = ARG_CREATE, .names = true};
+
+	*ret = defaults;
+
+	int rc = walk(&a);
+
+	/* behind "--" */
+	while (rc == 0 && a.pos < a.argc) {
+		a.pos++;
+		rc = take_name(&a);
+	}
+	if (rc != 0)
+		return rc;
+	rc = args_check_where(&a);
+	if (rc == 0 && !ret->name) {
+		rc = ak_err_set(err, EINVAL, "no NAME given");
+		ak_err_hint(err, "usage: ak create NAME [OPTIONS]");
+	}
+	return rc;
+}
+
+int args_parse_serve(int argc, char *const argv[], struct exec_opts *ret, struct ak_err *err)
+{
+	struct args a = {.o = ret, .err = err, .argv = argv, .argc = argc, .where = ARG_CREATE};
+
+	*ret = defaults;
+	ret->ttl_ms = 0;	/* it ends with its client */
+
+	int rc = walk(&a);
+
+	if (rc == 0 && a.pos < a.argc)
+		rc = ak_err_set(err, EINVAL, "\"%.60s\" is one word too many: options only", a.argv[a.pos]);
+	return rc != 0 ? rc : args_check_where(&a);
 }
 
 static void free_words(char **words)
@@ -195,6 +262,8 @@ void exec_opts_release(struct exec_opts *o)
 	free(o->rootfs);
 	free(o->seccomp_file);
 	free(o->report);
+	free(o->in);
+	free(o->name);
 	free(o->fds);
 	for (size_t i = 0; i < o->nbinds; i++) {
 		free(o->binds[i].src);

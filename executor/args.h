@@ -20,10 +20,25 @@ struct exec_opts;
  */
 int args_parse_exec(int argc, char *const argv[], struct exec_opts *ret, struct ak_err *err);
 
+/**
+ * args_parse_create() - read the arguments after `ak create`: NAME and options, in any order
+ * The same table as for `ak exec`; options that concern one command are refused by name. @ret->name is set on success.
+ * Return: as args_parse_exec().
+ */
+int args_parse_create(int argc, char *const argv[], struct exec_opts *ret, struct ak_err *err);
+
+/**
+ * args_parse_serve() - read the arguments of an executor that serves one client: what `ak create` takes, without NAME
+ * ttl_ms is 0 where it was not given. Return: as args_parse_exec().
+ */
+int args_parse_serve(int argc, char *const argv[], struct exec_opts *ret, struct ak_err *err);
+
 /** exec_opts_release() - free what args_parse_exec() made; copes with a half-filled or zeroed struct */
 void exec_opts_release(struct exec_opts *o);
 
 /** args_exec_help() - text of `ak exec --help`: one line an option, from the same table that parses. Static storage is fine. */
 const char *args_exec_help(void);
+/** args_create_help() - the same for `ak create --help` */
+const char *args_create_help(void);
 
 #endif

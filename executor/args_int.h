@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct ak_err;
 struct exec_opts;
@@ -19,6 +20,17 @@ struct args {
 	int pos;		/* next argument to read */
 	const char *shell_text;	/* -c; borrowed from argv */
 	bool max_output_given;
+	uint64_t given;		/* bit n: row n of the table was on the command line */
+	unsigned where;		/* enum arg_where: what is being parsed */
+	bool names;		/* a word that is no option is a sandbox's NAME */
+};
+
+/* Kinds of command lines; an option says in its row where it means something */
+enum arg_where {
+	ARG_RUN = 1u << 0,	/* `ak exec`: a sandbox for one command */
+	ARG_IN = 1u << 1,	/* `ak exec --in NAME` */
+	ARG_JOB = 1u << 2,	/* the same with --detach */
+	ARG_CREATE = 1u << 3,	/* `ak create NAME` */
 };
 
 /* Sets what @value says (NULL for a flag). Return: 0; 1 for --help; negative errno with a->err filled. */
@@ -29,11 +41,16 @@ struct arg_def {
 	char letter;		/* 0: none */
 	bool has_value;
 	size_t field;		/* offset in struct exec_opts, for the handlers that serve several options */
+	unsigned where;		/* enum arg_where */
 	arg_fn *set;
 };
 
 /** arg_by_name() - row of a long option; @len bytes at @name, dashes included. Return: NULL when unknown. */
 const struct arg_def *arg_by_name(const char *name, size_t len);
+/** arg_row() - row @i of the table. Return: NULL behind the last one. */
+const struct arg_def *arg_row(size_t i);
+/** arg_index() - where in the table @d stands */
+size_t arg_index(const struct arg_def *d);
 /** arg_by_letter() - row of a short option. Return: NULL when unknown. */
 const struct arg_def *arg_by_letter(char letter);
 /** arg_nearest() - the long option that was probably meant (edit distance 1 or 2). Return: its name or NULL. */
@@ -42,9 +59,15 @@ const char *arg_nearest(const char *typed);
 /* handlers, each for the options that args_table.c names: args_values.c, args_binds.c, args_env.c */
 arg_fn arg_flag, arg_help, arg_shell, arg_text, arg_workspace, arg_write, arg_allow_protected, arg_rootfs, arg_rootfs_write,
 	arg_net, arg_memory, arg_cpus, arg_pids, arg_nofile, arg_fsize, arg_disk, arg_max_output, arg_duration, arg_kill_after,
-	arg_seccomp, arg_isolation, arg_identity, arg_user, arg_fd;
+	arg_seccomp, arg_isolation, arg_identity, arg_user, arg_fd, arg_in, arg_ttl, arg_pool;
 arg_fn arg_ro, arg_rw, arg_ro_try, arg_rw_try, arg_volume, arg_tmpfs, arg_hide, arg_dev;
 arg_fn arg_env, arg_env_file;
+
+/**
+ * args_check_where() - refuse options that mean nothing on this command line, all of them by name
+ * Return: 0 or -EINVAL.
+ */
+int args_check_where(struct args *a);
 
 /** arg_copy() - strdup() that records ENOMEM. Return: the copy or NULL. */
 char *arg_copy(struct args *a, const char *text, size_t len);

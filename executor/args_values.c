@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "executor/opts.h"
+#include "executor/runtime.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_init_proto.h"
 #include "executor/shared/ak_parse.h"
@@ -21,6 +22,7 @@
 #define PIDS_MAX 4194304u	/* PID_MAX_LIMIT: linux/threads.h */
 #define NOFILE_MAX 1073741816u	/* highest fs.nr_open of a 64-bit kernel: fs/file.c, sysctl_nr_open_max */
 #define CPU_MILLI_MAX 8192000u	/* NR_CPUS of the largest x86-64 kernel, times 1000 */
+#define POOL_MAX 16u		/* prepared sandboxes of one executor; each holds two processes and its mounts */
 #define ID_MAX (UINT32_MAX - 1) /* (uid_t)-1 means "unchanged" */
 
 static void *field_of(const struct args *a, const struct arg_def *d)
@@ -399,5 +401,34 @@ int arg_fd(struct args *a, const struct arg_def *d, const char *value)
 	fds[at] = (int)v;
 	o->fds = fds;
 	o->nfds++;
+	return 0;
+}
+
+int arg_in(struct args *a, const struct arg_def *d, const char *value)
+{
+	if (runtime_check_name(value, a->err) < 0)
+		return ak_err_wrap(a->err, "%s", d->name);
+	return replace_text(a, d, value, &a->o->in);
+}
+
+int arg_ttl(struct args *a, const struct arg_def *d, const char *value)
+{
+	uint64_t ms = 0;
+	int rc = parse_duration(a, d, value, &ms);
+
+	if (rc == 0 && ms == 0)
+		return refuse_zero(a, d, "the default is one hour; the longest is ten years");
+	if (rc == 0)
+		a->o->ttl_ms = ms;
+	return rc;
+}
+
+int arg_pool(struct args *a, const struct arg_def *d, const char *value)
+{
+	uint64_t v;
+
+	if (ak_parse_u64(value, 0, POOL_MAX, &v) < 0)
+		return ak_err_set(a->err, EINVAL, "%s: " Q " is not a whole number from 0 to %u", d->name, value, POOL_MAX);
+	a->o->pool = (unsigned)v;
 	return 0;
 }

@@ -104,6 +104,50 @@ void capture_add(struct capture_buf *c, const uint8_t *p, size_t n)
 		add_tail(c, p + used, n - used);
 }
 
+void capture_hold(struct capture_buf *c)
+{
+	if (c->head_max > c->head_cap)
+		c->head_max = c->head_cap;
+	if (c->tail_max > c->tail_cap)
+		c->tail_max = c->tail_cap;
+}
+
+size_t capture_bytes(const struct capture_buf *c)
+{
+	return c->head_cap + c->tail_cap;
+}
+
+size_t capture_read(const struct capture_buf *c, uint64_t offset, uint8_t *buf, size_t cap, uint64_t *ret_at)
+{
+	uint64_t tail_from = c->total - c->tail_len;	/* equal to head_len while nothing was dropped */
+	size_t n, at;
+
+	*ret_at = offset;
+	if (offset < c->head_len) {
+		n = c->head_len - (size_t)offset;
+		n = n < cap ? n : cap;
+		memcpy(buf, c->head + offset, n);
+		return n;
+	}
+	if (offset < tail_from)
+		*ret_at = offset = tail_from;
+	if (offset >= c->total)
+		return 0;
+	n = (size_t)(c->total - offset);
+	n = n < cap ? n : cap;
+	at = (size_t)(offset - tail_from);
+	if (c->tail_len == c->tail_max)	/* a ring: the oldest byte is at tail_pos */
+		at = (at + c->tail_pos) % c->tail_max;
+	for (size_t done = 0; done < n;) {
+		size_t part = c->tail_len - at < n - done ? c->tail_len - at : n - done;
+
+		memcpy(buf + done, c->tail + at, part);
+		done += part;
+		at = 0;
+	}
+	return n;
+}
+
 static void reverse(uint8_t *p, size_t n)
 {
 	for (size_t i = 0; i < n / 2; i++) {

@@ -35,6 +35,19 @@ void capture_init(struct capture_buf *c, uint64_t max);
  */
 void capture_add(struct capture_buf *c, const uint8_t *p, size_t n);
 
+/** capture_hold() - take no more memory: what comes goes into what is there, or is counted as dropped */
+void capture_hold(struct capture_buf *c);
+
+/** capture_bytes() - memory taken so far */
+size_t capture_bytes(const struct capture_buf *c);
+
+/**
+ * capture_read() - copy kept bytes of a stream that may still grow
+ * @offset:	of the stream; *@ret_at gets where the copied bytes begin: above @offset when those between were dropped
+ * Return: bytes copied into @buf, at most @cap; 0 at the end.
+ */
+size_t capture_read(const struct capture_buf *c, uint64_t offset, uint8_t *buf, size_t cap, uint64_t *ret_at);
+
 /**
  * capture_finish() - hand over what was kept
  * @ret:	takes the memory; head then tail are the whole stream when dropped is 0. When bytes were dropped, a UTF-8 character

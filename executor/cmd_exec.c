@@ -18,18 +18,17 @@
 #include <unistd.h>
 
 #include "executor/args.h"
+#include "executor/cmd_in.h"
 #include "executor/hostinfo.h"
 #include "executor/limits.h"
 #include "executor/ns/kabi.h"
-#include "executor/ns/landlock.h"
 #include "executor/ns/sysmount.h"
 #include "executor/opts.h"
 #include "executor/plan.h"
-#include "executor/privs.h"
+#include "executor/prepare.h"
 #include "executor/relay.h"
 #include "executor/report.h"
 #include "executor/sandbox.h"
-#include "executor/seccomp_user.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_clock.h"
 #include "executor/shared/ak_err.h"
@@ -42,19 +41,15 @@
 /* everything one run owns; released in one place whatever happened */
 struct exec_run {
 	struct exec_opts opts;
-	struct hostinfo host;
-	struct plan plan;
-	bool have_plan;
+	struct prepared p;
+	struct in_run in;	/* with --in, in the place of @p and @sb */
 	struct streams streams;
 	struct limits limits;
-	struct privs privs;
-	bool root_mode;		/* the executor has entered the reserved range */
 	struct sandbox sb;
 	struct run_result result;
 	bool have_result;
 	int report_fd;
 	int signal_fd;
-	int abi;
 	unsigned closed;	/* standard streams the caller had closed */
 	const char *stage;
 	uint64_t start_ns;
@@ -153,34 +148,15 @@ static int open_report(struct exec_run *r, struct ak_err *err)
 	return 0;
 }
 
-static int make_plan(struct exec_run *r, char *const env[], struct ak_err *err)
-{
-	int e;
-
-	r->stage = "plan";
-	e = hostinfo_get(env, &r->host, err);
-	if (e < 0)
-		return e;
-	r->have_plan = true;
-	e = plan_build(&r->opts, &r->host, &r->plan, err);
-	if (e == 0 && r->opts.workspace_given && !r->opts.explain && hostinfo_make_own(&r->host, r->opts.workspace)) {
-		plan_release(&r->plan);
-		e = plan_build(&r->opts, &r->host, &r->plan, err);
-	}
-	if (e == 0 && r->opts.seccomp_file)
-		e = seccomp_user_load(r->opts.seccomp_file, &r->host, &r->plan, err);
-	return e;
-}
-
 /* host-privileged acts; afterwards the door can close behind us: see docs/architecture.md, "Root" */
 static int prepare_as_root(struct exec_run *r, struct ak_err *err)
 {
-	int e = privs_reserve(&r->privs, err);
+	int e = privs_reserve(&r->p.privs, err);
 
 	if (e == 0)
-		e = privs_prepare_mounts(&r->privs, &r->plan, err);
+		e = privs_prepare_mounts(&r->p.privs, &r->p.plan, err);
 	if (e == 0) {
-		e = streams_chown(&r->streams, r->privs.uid_base + r->plan.uid, r->privs.gid_base + r->plan.gid);
+		e = streams_chown(&r->streams, r->p.privs.uid_base + r->p.plan.uid, r->p.privs.gid_base + r->p.plan.gid);
 		if (e < 0)
 			(void)ak_err_sys(err, -e, "give the standard streams to the sandbox's user");
 	}
@@ -191,11 +167,11 @@ static int prepare_as_root(struct exec_run *r, struct ak_err *err)
 static int start_as_nobody(struct exec_run *r, struct sandbox_birth *b, struct ak_err *err)
 {
 	struct privs_errand errand = { .cgroup = b->cgroup, .fn = b->cgroup >= 0 ? sandbox_errand : NULL, .arg = b, .sock = -1 };
-	int e = privs_enter(&r->privs, &errand, err);
+	int e = privs_enter(&r->p.privs, &errand, err);
 
-	r->root_mode = e == 0;
+	r->p.root_mode = e == 0;
 	if (e == 0)
-		e = sandbox_start(b, &r->privs, errand.fn ? &errand : NULL, &r->sb, err);
+		e = sandbox_start(b, &r->p.privs, errand.fn ? &errand : NULL, &r->sb, err);
 	privs_errand_end(&errand);
 	return e;
 }
@@ -203,7 +179,7 @@ static int start_as_nobody(struct exec_run *r, struct sandbox_birth *b, struct a
 static int start_sandbox(struct exec_run *r, struct ak_err *err)
 {
 	struct sandbox_birth b = SANDBOX_BIRTH_NONE;
-	bool range = r->plan.identity == PLAN_ID_RANGE;
+	bool range = r->p.plan.identity == PLAN_ID_RANGE;
 	int e = 0;
 
 	if (!AK_WEAK(ak_weaken_mask(), AK_WEAK_NNP) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
@@ -211,7 +187,7 @@ static int start_sandbox(struct exec_run *r, struct ak_err *err)
 	if (range)
 		e = prepare_as_root(r, err);
 	if (e == 0)
-		e = sandbox_prepare(&r->plan, &r->streams, range, r->abi, r->limits.group.dir, &b, err);
+		e = sandbox_prepare(&r->p.plan, &r->streams, range, r->p.landlock_abi, r->limits.group.dir, &b, err);
 	if (e == 0)
 		e = range ? start_as_nobody(r, &b, err) : sandbox_start(&b, NULL, NULL, &r->sb, err);
 	sandbox_birth_release(&b);
@@ -228,16 +204,14 @@ static int run_sandbox(struct exec_run *r, struct ak_err *err)
 	if (e < 0)
 		return e;
 	r->stage = "plan";
-	e = limits_start(&r->limits, &r->opts, &r->host, &r->plan, err);
+	e = limits_start(&r->limits, &r->opts, &r->p.host, &r->p.plan, err);
 	if (e == 0) {
 		r->stage = "setup";
 		e = streams_open(&r->opts, r->closed, &r->streams, err);
 	}
 	if (e < 0)
 		return e;
-	r->abi = AK_WEAK(ak_weaken_mask(), AK_WEAK_LANDLOCK) ? 0 : landlock_abi();
-	if (r->abi == 0)
-		plan_warn(&r->plan, "this kernel has no Landlock: the mount layer alone guards the files");
+	prepare_landlock(&r->p);
 	e = start_sandbox(r, err);
 	if (e < 0)
 		return e;
@@ -245,10 +219,46 @@ static int run_sandbox(struct exec_run *r, struct ak_err *err)
 	r->stage = "relay";
 	rs = (struct relay_sandbox){ .pidfd = r->sb.pidfd, .pid = r->sb.pid, .ctl = r->sb.ctl,
 				     .group = r->limits.group.dir >= 0 ? &r->limits.group : NULL,
-				     .watch_memory = r->plan.memory_by == PLAN_BY_AK };
+				     .watch_memory = r->p.plan.memory_by == PLAN_BY_AK };
 	e = relay_run(&rs, &r->opts, &r->streams, r->signal_fd, &r->result, err);
 	r->have_result = e == 0;
 	return e;
+}
+
+/* the same in a sandbox that is there already */
+static int run_in(struct exec_run *r, char *const env[], struct ak_err *err)
+{
+	int e;
+
+	r->stage = "setup";
+	e = block_signals(r, err);
+	if (e == 0)
+		e = streams_open(&r->opts, r->closed, &r->streams, err);
+	if (e == 0)
+		e = in_open(&r->in, &r->opts, env, err);
+	if (e < 0)
+		return e;
+	r->stage = "relay";
+	e = in_relay(&r->in, &r->opts, &r->streams, r->signal_fd, &r->result, err);
+	r->have_result = e == 0;
+	return e;
+}
+
+/* --detach: the job's id is all there is to say */
+static int run_job(struct exec_run *r, char *const env[], struct ak_err *err)
+{
+	struct ak_buf b = { 0 };
+	uint32_t job = 0;
+	int e = in_open(&r->in, &r->opts, env, err);
+
+	if (e == 0)
+		e = in_detach(&r->in, &r->opts, &job, err);
+	if (e < 0)
+		return e;
+	ak_buf_printf(&b, "%u\n", job);
+	e = b.failed ? -ENOMEM : ak_write_all(STDOUT_FILENO, b.data, b.len);
+	ak_buf_release(&b);
+	return e < 0 ? ak_err_sys(err, -e, "job %u runs, but its id cannot be written to standard output", job) : 0;
 }
 
 /* what the set-up child or init said becomes the run's error */
@@ -288,18 +298,24 @@ static void tell_human(const struct exec_run *r, const struct report *rep)
 	if (b.len && !b.failed && (!r->opts.quiet || rep->error))
 		say("ak: ", b.data, b.len);
 	ak_buf_release(&b);
-	for (size_t i = 0; r->have_plan && !r->opts.quiet && i < r->plan.nwarnings; i++)
-		if (r->opts.verbose || (r->plan.told & (1u << i)))
-			say("ak: warning: ", r->plan.warnings[i], strlen(r->plan.warnings[i]));
+	for (uint32_t i = 0; rep->facts && r->opts.verbose && !r->opts.quiet && i < rep->facts->nwarnings; i++)
+		say("ak: warning: ", rep->facts->warning[i], strlen(rep->facts->warning[i]));
+	for (size_t i = 0; r->p.have_plan && !r->opts.quiet && i < r->p.plan.nwarnings; i++)
+		if (r->opts.verbose || (r->p.plan.told & (1u << i)))
+			say("ak: warning: ", r->p.plan.warnings[i], strlen(r->p.plan.warnings[i]));
 }
 
 /* the two result objects, one line for a human, the exit code */
 static int finish(struct exec_run *r, struct ak_err *err, bool failed)
 {
-	struct report rep = { .opts = &r->opts, .plan = r->have_plan ? &r->plan : NULL,
-			      .run = r->have_result ? &r->result : NULL, .landlock_abi = r->abi };
+	struct report rep = { .opts = &r->opts, .plan = r->p.have_plan ? &r->p.plan : NULL,
+			      .run = r->have_result ? &r->result : NULL, .landlock_abi = r->p.landlock_abi };
 	uint64_t started = r->have_result ? r->result.start_ns : 0;
 
+	if (r->in.n.cl) {
+		rep.facts = &ak_hello_facts(r->in.n.cl)->facts;
+		rep.far = r->in.far.have_done ? &r->in.far.done.r : NULL;
+	}
 	if (failed) {
 		rep.error = err;
 		rep.stage = r->stage;
@@ -307,8 +323,8 @@ static int finish(struct exec_run *r, struct ak_err *err, bool failed)
 		rep.stage = result_error(&r->result, err);
 		rep.error = rep.stage ? err : NULL;
 	}
-	if (limits_end(&r->limits) < 0 && r->have_plan)
-		plan_warn(&r->plan, "the sandbox's cgroup could not be removed; the next run removes it");
+	if (limits_end(&r->limits) < 0 && r->p.have_plan)
+		plan_warn(&r->p.plan, "the sandbox's cgroup could not be removed; the next run removes it");
 	rep.total_ns = ak_now_ns() - r->start_ns;
 	rep.setup_ns = started > r->start_ns ? started - r->start_ns : 0;
 	tell_human(r, &rep);
@@ -326,10 +342,8 @@ static void release(struct exec_run *r)
 	if (r->have_result)
 		run_result_release(&r->result);
 	streams_release(&r->streams);
-	privs_release(&r->privs);
-	if (r->have_plan)
-		plan_release(&r->plan);
-	hostinfo_release(&r->host);
+	prepared_release(&r->p);
+	in_release(&r->in);
 	exec_opts_release(&r->opts);
 	ak_fd_close(&r->report_fd);
 	ak_fd_close(&r->signal_fd);
@@ -340,7 +354,7 @@ static int explain(struct exec_run *r)
 	struct ak_buf b = { 0 };
 	int e;
 
-	plan_explain(&r->plan, &r->opts, &b);
+	plan_explain(&r->p.plan, &r->opts, &b);
 	e = b.failed ? -ENOMEM : ak_write_all(STDOUT_FILENO, b.data, b.len);
 	ak_buf_release(&b);
 	return e < 0 ? EXIT_FAILED : 0;
@@ -364,10 +378,17 @@ static int parse_and_run(struct exec_run *r, int argc, char *const argv[], char 
 	/* also for the report of a refusal; nothing is opened for --explain, which reports nothing */
 	if (!r->opts.explain && open_report(r, e < 0 ? NULL : err) < 0 && e == 0)
 		e = -EIO;
-	if (e == 0)
-		e = make_plan(r, env, err);
+	if (e == 0 && r->opts.in) {
+		r->stage = "setup";
+		e = r->opts.detach ? run_job(r, env, err) : run_in(r, env, err);
+		return finish(r, err, e < 0);
+	}
+	if (e == 0) {
+		r->stage = "plan";
+		e = prepare_plan(&r->opts, env, &r->p, err);
+	}
 	if (e == 0 && r->opts.explain)
-		e = limits_look(&r->limits, &r->opts, &r->host, &r->plan, err);
+		e = limits_look(&r->limits, &r->opts, &r->p.host, &r->p.plan, err);
 	if (e == 0 && r->opts.explain)
 		return explain(r);
 	if (e == 0)
@@ -378,7 +399,7 @@ static int parse_and_run(struct exec_run *r, int argc, char *const argv[], char 
 int cmd_exec(int argc, char *const argv[], char *const environ_[], uint64_t start_ns)
 {
 	struct exec_run r = { .report_fd = -1, .signal_fd = -1, .start_ns = start_ns,
-			      .sb = { .pidfd = -1, .ctl = -1 }, .privs = { .lock = -1 } };
+			      .sb = { .pidfd = -1, .ctl = -1 }, .p = PREPARED_NONE, .in = IN_RUN_NONE };
 	struct ak_err err = { 0 };
 	int code;
 

@@ -143,7 +143,7 @@ int try_memfd_exec(const struct doctor_ctx *ctx, struct trial *t)
 	char *const argv[] = {name, NULL};
 	char *const envp[] = {NULL};
 	struct ak_err err = {0};
-	AK_AUTO_FD fd = init_image_open(&err);
+	AK_AUTO_FD fd = init_image_open(false, &err);
 	int p[2], code = 0;
 	siginfo_t si;
 	ssize_t n;

@@ -276,7 +276,7 @@ void hostinfo_release(struct hostinfo *h)
 	*h = (struct hostinfo){0};
 }
 
-static void make_path(const char *path)
+void hostinfo_make_path(const char *path)
 {
 	char part[PATH_MAX] AK_UNINIT;
 
@@ -302,7 +302,7 @@ bool hostinfo_make_own(const struct hostinfo *h, const char *workspace)
 	for (size_t i = 0; real && i < 2; i++) {
 		if (!ak_path_below(own[i], real) || access(own[i], F_OK) == 0)
 			continue;
-		make_path(own[i]);
+		hostinfo_make_path(own[i]);
 		made = true;
 	}
 	free(real);

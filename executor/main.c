@@ -4,7 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "executor/cmd_create.h"
 #include "executor/cmd_exec.h"
+#include "executor/cmd_named.h"
+#include "executor/cmd_serve.h"
 #include "executor/cmd_seccomp.h"
 #include "executor/doctor.h"
 #include "executor/hand_over.h"
@@ -16,11 +19,29 @@
 static const char help_text[] = "usage: ak COMMAND [OPTIONS]\n"
 				"\n"
 				"  ak exec [OPTIONS] [--] COMMAND [ARG...]   run one command in a sandbox (ak exec --help)\n"
+				"  ak create NAME [OPTIONS]                  make a sandbox that stays (ak create --help)\n"
+				"  ak exec --in NAME [OPTIONS] [--] COMMAND  run a command in it; --detach: as a background job\n"
+				"  ak ls [--json]                            list named sandboxes\n"
+				"  ak rm NAME [--force]                      end one\n"
+				"  ak jobs NAME [--json]                     list its background jobs\n"
+				"  ak logs NAME JOB [-f]                     show the output of one\n"
+				"  ak kill NAME JOB                          end one\n"
+				"  ak serve [OPTIONS]                        serve sandboxes to a program over a socket (ak serve --help)\n"
 				"  ak seccomp check|dump PROFILE             what a system call profile does (ak seccomp --help)\n"
 				"  ak doctor [--json]                        what this host can enforce, and how to get the rest\n"
 				"  ak prices list|show                       prices of models\n"
 				"  ak models                                 models of a provider\n"
 				"  ak --version | --help\n";
+
+/* commands beside `ak exec`, which wants to know when ak started, and `ak doctor` */
+static const struct {
+	const char *name;
+	int (*run)(int argc, char *const argv[], char *const env[]);
+} commands[] = {
+	{ "create", cmd_create }, { "ls", cmd_ls },	{ "rm", cmd_rm },
+	{ "jobs", cmd_jobs },	  { "logs", cmd_logs }, { "kill", cmd_kill_job },
+	{ "serve", cmd_serve },
+};
 
 static int print(int fd, const char *text)
 {
@@ -64,6 +85,9 @@ int main(int argc, char *argv[], char *envp[])
 		return cmd_exec(argc - 2, argv + 2, envp, start_ns);
 	if (strcmp(argv[1], "seccomp") == 0)
 		return cmd_seccomp(argc - 2, argv + 2);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (strcmp(argv[1], commands[i].name) == 0)
+			return commands[i].run(argc - 2, argv + 2, envp);
 	if (strcmp(argv[1], "doctor") == 0)
 		return doctor_main(argc - 2, argv + 2);
 	if (hand_over_knows(argv[1]))

@@ -85,6 +85,13 @@ struct exec_opts {
 	bool quiet;
 	bool verbose;
 	char *report;		/* --report FILE */
+	/* named sandboxes: executor/runtime.h */
+	char *in;		/* --in NAME; NULL: a sandbox of its own */
+	bool fresh;		/* with in: one like it, gone after the command */
+	bool detach;		/* with in: a background job */
+	char *name;		/* ak create NAME */
+	uint64_t ttl_ms;	/* ak create: end when idle for so long; default 1 h */
+	unsigned pool;		/* ak create: fresh sandboxes to keep ready; default 0 */
 };
 
 #endif

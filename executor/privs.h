@@ -71,6 +71,26 @@ void privs_errand_end(struct privs_errand *e);
  */
 int privs_enter(const struct privs *p, struct privs_errand *e, struct ak_err *err);
 
+/**
+ * privs_serving() - last reduction before the first request is read
+ *
+ * Requires: policy and plan are made, streams and sockets are open. Called once, by an executor that will make any number of
+ * sandboxes from @plan: in root mode the clones of its mount sources are attached in a mount namespace of the executor's own, and
+ * the rows of @plan name them there (privs_keep_mounts()).
+ * Leaves:   no capability in the host's user namespace. Rootless: none at all, the caller's ids. Root mode: CAP_SETUID and
+ *	     CAP_SETGID in the executor's own user namespace, which write the id maps of sandboxes. no_new_privs.
+ * Must not: load a Landlock domain or an allow-list filter: both are inherited by what is started, and forbid making sandboxes.
+ * Return: 0; what privs_reserve(), privs_prepare_mounts(), privs_keep_mounts() and privs_enter() give.
+ */
+int privs_serving(struct privs *p, struct plan *plan, struct ak_err *err);
+
+/**
+ * privs_keep_mounts() - make the clones of privs_prepare_mounts() usable more than once
+ * They are attached below PRIVS_RUN_DIR on a tmpfs in a new mount namespace; rows get that path as src, and src_fd -1.
+ * Requires: CAP_SYS_ADMIN on the host. Return: 0 or negative errno.
+ */
+int privs_keep_mounts(struct plan *plan, struct ak_err *err);
+
 void privs_release(struct privs *p);
 
 #endif

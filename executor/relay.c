@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "executor/relay_far.h"
 #include "executor/relay_priv.h"
 #include "executor/shared/ak_fd.h"
 
@@ -50,9 +51,10 @@ static void start(struct relay *r)
 	r->ctl_open = true;
 	r->watch_output = s[1].kind == STREAM_KIND_PIPE || s[1].kind == STREAM_KIND_SOCK ||
 			  s[1].kind == STREAM_KIND_TTY;
-	if (r->o->timeout_ms)
+	if (r->o->timeout_ms && !r->sb->far)
 		relay_set(r, TIMER_TIMEOUT, r->o->timeout_ms);
-	start_watch(r);
+	if (!r->sb->far)
+		start_watch(r);
 	if (s[0].mode == STREAM_RELAY)
 		intake_start(r, &s[0].inner);
 	for (unsigned i = 0; i < 2; i++) {
@@ -73,11 +75,22 @@ static bool read_unasked(const struct pump *p)
 	return p->active && p->last && p->pty && p->off == p->len && !p->blocked;
 }
 
+static int ctl_fd(const struct relay *r)
+{
+	return r->sb->far ? ak_poll_fd(r->sb->far->cl) : r->sb->ctl;
+}
+
+/* A message that was read along with an answer is not told of by poll */
+static bool pending(const struct relay *r)
+{
+	return r->ctl_open && r->sb->far && ak_pending(r->sb->far->cl);
+}
+
 static void wanted(struct relay *r, struct pollfd fds[SLOT_COUNT])
 {
 	fds[SLOT_SIGNAL] = (struct pollfd){ .fd = r->signal_fd, .events = POLLIN };
-	fds[SLOT_CTL] = (struct pollfd){ .fd = r->ctl_open ? r->sb->ctl : -1, .events = POLLIN };
-	fds[SLOT_INIT] = (struct pollfd){ .fd = r->dead ? -1 : r->sb->pidfd, .events = POLLIN };
+	fds[SLOT_CTL] = (struct pollfd){ .fd = r->ctl_open ? ctl_fd(r) : -1, .events = POLLIN };
+	fds[SLOT_INIT] = (struct pollfd){ .fd = r->dead || r->sb->far ? -1 : r->sb->pidfd, .events = POLLIN };
 	/* errors are told unasked */
 	fds[SLOT_WATCH] = (struct pollfd){ .fd = r->watch_output ? r->st->s[1].outer : -1, .events = 0 };
 	pump_want(&r->out[0], &fds[SLOT_OUT]);
@@ -89,13 +102,15 @@ static int turn(struct relay *r, struct ak_err *err)
 {
 	struct pollfd fds[SLOT_COUNT];
 	struct timespec wait = { 0 };
-	bool unasked = read_unasked(&r->out[0]);
+	bool unasked = read_unasked(&r->out[0]), told = pending(r);
 	int n;
 
 	wanted(r, fds);
-	n = ppoll(fds, SLOT_COUNT, unasked || relay_wait_time(r, &wait) ? &wait : NULL, NULL);
+	n = ppoll(fds, SLOT_COUNT, unasked || told || relay_wait_time(r, &wait) ? &wait : NULL, NULL);
 	if (n < 0)
 		return errno == EINTR ? 0 : ak_err_sys(err, errno, "wait for events");
+	if (told)
+		fds[SLOT_CTL].revents |= POLLIN;
 	if (unasked)
 		fds[SLOT_OUT].revents |= POLLIN;
 	if (fds[SLOT_SIGNAL].revents)
@@ -132,7 +147,8 @@ int relay_run(const struct relay_sandbox *sb, const struct exec_opts *o, struct 
 	tty_restore(&r.tty);
 	if (e < 0 && !r.dead) {	/* the loop cannot work: nothing may stay behind */
 		relay_kill(&r);
-		(void)relay_reap(&r, NULL);
+		if (!sb->far)
+			(void)relay_reap(&r, NULL);
 	}
 	intake_finish(&r);
 	for (int i = 0; i < 2; i++) {

@@ -15,6 +15,7 @@
 
 struct ak_err;
 struct exec_opts;
+struct relay_far;
 struct streams;
 
 enum run_status {
@@ -67,6 +68,7 @@ struct relay_sandbox {
 	int ctl;		/* our end of the control socket; borrowed */
 	const struct cgroup *group;	/* that init and the command are in; borrowed; NULL: none */
 	bool watch_memory;	/* no group holds the memory limit: sample it */
+	struct relay_far *far;	/* a command that another executor runs: the others are not used then; borrowed; else NULL */
 };
 
 /**
@@ -76,6 +78,7 @@ struct relay_sandbox {
  * @signal_fd:	signalfd with SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP?, which the caller has blocked; borrowed
  * @ret:	filled; release with run_result_release()
  *
+ * For a far command time and limits are its executor's, and its end is what the executor says.
  * Returns when init has been waited for (waitid on the pidfd), every byte the command wrote has been moved or counted,
  * and nothing of the sandbox is left. Never blocks for ever on a reader or writer that does nothing once the tree is dead
  * and kill_after_ms has passed.

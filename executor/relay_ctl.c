@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "executor/relay_far.h"
 #include "executor/relay_priv.h"
 #include "executor/shared/ak_fd.h"
 
@@ -93,7 +94,7 @@ static void broken(struct relay *r, const char *what)
 	relay_kill(r);
 }
 
-static void on_pty(struct relay *r, int *fd)
+void relay_take_pty(struct relay *r, int *fd)
 {
 	struct stream *in = &r->st->s[0];
 	int flags = fcntl(*fd, F_GETFL);
@@ -128,7 +129,7 @@ static void handle(struct relay *r, const struct init_msg *m, int *fds, size_t n
 		on_exited(r, m);
 		break;
 	case INIT_MSG_PTY:
-		on_pty(r, &fds[0]);
+		relay_take_pty(r, &fds[0]);
 		return;
 	default:
 		broken(r, "a message that is not for the executor");
@@ -175,6 +176,10 @@ static bool receive_one(struct relay *r)
 
 void relay_receive(struct relay *r)
 {
+	if (r->sb->far) {
+		relay_far_receive(r);
+		return;
+	}
 	while (r->ctl_open && receive_one(r))
 		;
 }
@@ -185,8 +190,13 @@ void relay_send_signal(struct relay *r, int signo)
 {
 	struct init_msg m = { .type = INIT_MSG_SIGNAL, .signo = (uint32_t)signo };
 	char buf[AK_INIT_MSG_MAX];
-	long n = init_msg_encode(&m, buf, sizeof(buf));
+	long n;
 
+	if (r->sb->far) {
+		relay_far_signal(r, signo);
+		return;
+	}
+	n = init_msg_encode(&m, buf, sizeof(buf));
 	/* when it does not arrive, the kill that follows does */
 	if (n > 0)
 		(void)send(r->sb->ctl, buf, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "executor/ns/cgroup_place.h"
+#include "executor/relay_far.h"
 #include "executor/relay_priv.h"
 #include "executor/shared/ak_fd.h"
 
@@ -23,6 +24,10 @@ void relay_kill(struct relay *r)
 	r->at[TIMER_KILL] = 0;
 	if (r->dead)
 		return;
+	if (r->sb->far) {
+		relay_far_kill(r);
+		return;
+	}
 	r->killed = true;
 	if (r->sb->group)
 		(void)cgroup_kill(r->sb->group);
@@ -114,6 +119,13 @@ int relay_reap(struct relay *r, struct ak_err *err)
 	r->dead = true;
 	r->init_code = si.si_code;
 	r->init_status = si.si_status;
+	relay_over(r);
+	return 0;
+}
+
+/* The tree is dead: nothing is waited for any more but what is still in the pipes */
+void relay_over(struct relay *r)
+{
 	if (!r->end_ns)
 		r->end_ns = relay_now();
 	r->at[TIMER_TIMEOUT] = r->at[TIMER_WATCH] = r->at[TIMER_OUTPUT] = 0;
@@ -121,7 +133,6 @@ int relay_reap(struct relay *r, struct ak_err *err)
 	r->in.active = false;
 	for (int i = 0; i < 2; i++)
 		pump_last(&r->out[i]);
-	return 0;
 }
 
 static void no_result(struct relay *r)
@@ -145,7 +156,9 @@ static void own_end(struct relay *r)
 {
 	struct run_result *ret = r->ret;
 
-	if (r->failed && r->fail_exit_code != 125) {
+	if (r->sb->far)
+		relay_far_end(r);
+	else if (r->failed && r->fail_exit_code != 125) {
 		ret->status = RUN_EXITED;
 		ret->exit_code = (int)r->fail_exit_code;
 	} else if (r->exited && !r->failed && WIFEXITED(r->wstatus)) {
@@ -265,7 +278,9 @@ void relay_result(struct relay *r)
 			    (r->o->cpu_time_ms && total_ms(ret) >= r->o->cpu_time_ms);
 	ret->mem_peak_bytes = r->watch.mem_peak_bytes;
 	ret->pids_peak = r->watch.pids_peak;
-	if (r->failed || (ret->status == RUN_FAILED && !r->exited)) {
+	if (r->sb->far) {
+		relay_far_used(r);
+	} else if (r->failed || (ret->status == RUN_FAILED && !r->exited)) {
 		ret->start_ns = ret->end_ns = 0;
 	} else {
 		if (!ret->start_ns)

@@ -143,6 +143,7 @@ int relay_wait_time(const struct relay *r, struct timespec *ret);
 void relay_expire(struct relay *r);
 
 /* relay_ctl.c */
+void relay_take_pty(struct relay *r, int *fd);
 void relay_receive(struct relay *r);
 void relay_send_signal(struct relay *r, int signo);
 void relay_read_signals(struct relay *r);
@@ -154,6 +155,7 @@ void relay_fail(struct relay *r, enum relay_cause cause, int code, const char *f
 	__attribute__((format(printf, 4, 5)));
 void relay_output_gone(struct relay *r, struct pump *p);
 int relay_reap(struct relay *r, struct ak_err *err);
+void relay_over(struct relay *r);
 void relay_result(struct relay *r);
 
 #endif

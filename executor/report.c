@@ -13,6 +13,7 @@
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_json_out.h"
+#include "executor/shared/ak_msg.h"
 
 #define ESCAPED_MAX 6	      /* longest escape of one byte: \u0001 */
 #define OBJECT_MAX (1u << 20) /* everything but the command's output */
@@ -226,6 +227,50 @@ static void put_extra_limits(struct ak_json *j, const struct exec_opts *o, const
 			  hit_if(run && (run->out[0].dropped > 0 || run->out[1].dropped > 0)));
 }
 
+/* The limits of a command of a named sandbox, as its executor tells them; their units are those of enum ak_limit_kind */
+static const struct {
+	const char *key;
+	bool thousandths;	/* also of milliseconds: time limits are told in seconds */
+	bool always;
+} limit_keys[AK_LIMITS] = {
+	[AK_LIMIT_MEMORY] = {"memory", false, true},
+	[AK_LIMIT_PIDS] = {"pids", false, true},
+	[AK_LIMIT_CPUS] = {"cpus", true, true},
+	[AK_LIMIT_TIMEOUT] = {"timeout", true, true},
+	[AK_LIMIT_CPU_TIME] = {"cpu_time", true, false},
+	[AK_LIMIT_NOFILE] = {"nofile", false, false},
+	[AK_LIMIT_FSIZE] = {"fsize", false, false},
+	[AK_LIMIT_OUTPUT] = {"output", false, false},
+};
+
+static const char *by_name(uint8_t by)
+{
+	static const char *const names[AK_BY_END] = {NULL, "none", "cgroup", "rlimit", "ak"};
+
+	return by < AK_BY_END ? names[by] : NULL;
+}
+
+static void put_far_limits(struct ak_json *j, const struct report *r)
+{
+	static const enum hit hits[AK_HIT_END] = {HIT_NO, HIT_YES, HIT_UNKNOWN};
+	const struct ak_limit *rows = r->far ? r->far->limit : r->facts->limit;
+	const struct run_result *run = r->run;
+
+	ak_json_obj(j, "limits");
+	for (int i = 0; i < AK_LIMIT_OUTPUT; i++) {
+		const struct ak_limit *l = &rows[i];
+
+		if (limit_keys[i].always || l->by != AK_BY_UNSET)
+			put_limit(j, limit_keys[i].key, l->value, limit_keys[i].thousandths, by_name(l->by),
+				  l->hit < AK_HIT_END ? hits[l->hit] : HIT_UNKNOWN);
+	}
+	/* its bytes go through this process */
+	if (r->opts && r->opts->max_output_bytes != UINT64_MAX)
+		put_limit(j, limit_keys[AK_LIMIT_OUTPUT].key, r->opts->max_output_bytes, false, "ak",
+			  hit_if(run && (run->out[0].dropped > 0 || run->out[1].dropped > 0)));
+	ak_json_obj_end(j);
+}
+
 /* Without a plan nothing was enforced, whatever was asked for */
 static void put_limits(struct ak_json *j, const struct report *r)
 {
@@ -233,6 +278,10 @@ static void put_limits(struct ak_json *j, const struct report *r)
 	const struct exec_opts *o = p ? r->opts : NULL;
 	const struct run_result *run = r->run;
 
+	if (r->facts) {
+		put_far_limits(j, r);
+		return;
+	}
 	ak_json_obj(j, "limits");
 	put_limit(j, "memory", o ? o->memory_bytes.value : 0, false, p ? plan_by_name(p->memory_by) : NULL,
 		  hit_if(run && run->memory_hit));
@@ -248,13 +297,13 @@ static void put_limits(struct ak_json *j, const struct report *r)
 	ak_json_obj_end(j);
 }
 
-static void put_namespaces(struct ak_json *j, const struct plan *p)
+static void put_namespaces(struct ak_json *j, bool any, bool net)
 {
 	static const char *const names[] = {"user", "mount", "pid", "net", "ipc", "uts", "cgroup"};
 
 	ak_json_arr(j, "namespaces");
-	for (size_t i = 0; p && i < sizeof(names) / sizeof(names[0]); i++) {
-		if (p->net != NET_HOST || strcmp(names[i], "net") != 0)
+	for (size_t i = 0; any && i < sizeof(names) / sizeof(names[0]); i++) {
+		if (net || strcmp(names[i], "net") != 0)
 			ak_json_str(j, NULL, names[i]);
 	}
 	ak_json_arr_end(j);
@@ -273,13 +322,33 @@ static const char *identity_name(enum plan_identity id)
 	return "same-uid";
 }
 
+static void put_far_isolation(struct ak_json *j, const struct ak_facts *f)
+{
+	static const char *const identities[AK_IDENTITY_END] = {"same-uid", "range", "root"};
+
+	ak_json_obj(j, "isolation");
+	ak_json_str(j, "backend", "native");
+	put_namespaces(j, true, f->net != AK_NET_HOST);
+	ak_json_str(j, "seccomp", f->seccomp == AK_SECCOMP_STRICT ? "strict" : "default");
+	u64_or_null(j, "landlock_abi", f->landlock_abi, f->landlock_abi > 0);
+	ak_json_str(j, "network", f->net == AK_NET_HOST ? "host" : "none");
+	ak_json_str(j, "root", f->root);
+	ak_json_str(j, "workspace", f->write == AK_WRITE_NONE ? "none" : "direct");
+	ak_json_str(j, "identity", f->identity < AK_IDENTITY_END ? identities[f->identity] : NULL);
+	ak_json_obj_end(j);
+}
+
 static void put_isolation(struct ak_json *j, const struct report *r)
 {
 	const struct plan *p = plan_of(r);
 
+	if (r->facts) {
+		put_far_isolation(j, r->facts);
+		return;
+	}
 	ak_json_obj(j, "isolation");
 	ak_json_str(j, "backend", "native");
-	put_namespaces(j, p);
+	put_namespaces(j, p, p && p->net != NET_HOST);
 	ak_json_str(j, "seccomp", p ? p->seccomp : NULL);
 	u64_or_null(j, "landlock_abi", (uint64_t)r->landlock_abi, p && r->landlock_abi > 0);
 	ak_json_str(j, "network", !p ? NULL : p->net == NET_HOST ? "host" : "none");
@@ -301,11 +370,17 @@ static void put_denied_and_changes(struct ak_json *j)
 	ak_json_null(j, "changes");
 }
 
-static void put_warnings(struct ak_json *j, const struct plan *p)
+static void put_warnings(struct ak_json *j, const struct report *r)
 {
+	const struct plan *p = r->plan;
+
 	ak_json_arr(j, "warnings");
 	for (size_t i = 0; p && i < p->nwarnings; i++)
 		ak_json_str(j, NULL, p->warnings[i]);
+	for (size_t i = 0; r->facts && i < r->facts->nwarnings; i++)
+		ak_json_str(j, NULL, r->facts->warning[i]);
+	for (size_t i = 0; r->facts && r->far && i < r->far->nwarnings; i++)
+		ak_json_str(j, NULL, r->far->warning[i]);
 	ak_json_arr_end(j);
 }
 
@@ -350,7 +425,7 @@ void report_json(const struct report *r, struct ak_buf *out)
 	put_limits(&j, r);
 	put_isolation(&j, r);
 	put_denied_and_changes(&j);
-	put_warnings(&j, r->plan);
+	put_warnings(&j, r);
 	put_error(&j, report_error_of(r));
 	ak_json_obj_end(&j);
 	ak_buf_str(out, "\n");

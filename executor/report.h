@@ -8,6 +8,8 @@
 
 struct ak_buf;
 struct ak_err;
+struct ak_facts;
+struct ak_result;
 struct exec_opts;
 struct plan;
 struct run_result;
@@ -15,6 +17,8 @@ struct run_result;
 struct report {
 	const struct exec_opts *opts;	/* may be NULL when the command line did not parse */
 	const struct plan *plan;	/* NULL when none was made; ignored when @stage is "usage" or "plan" and @error is set */
+	const struct ak_facts *facts;	/* of a named sandbox, in the place of @plan; NULL: none */
+	const struct ak_result *far;	/* with @facts: what its executor says of the command; NULL: nothing was started */
 	const struct run_result *run;	/* NULL when nothing was started */
 	const struct ak_err *error;	/* NULL: none */
 	const char *stage;		/* "usage", "plan", "setup", "confine", "cwd", "exec", "report", "relay"; NULL */

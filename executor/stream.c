@@ -106,6 +106,17 @@ static bool passable(int fd, const struct outer *o)
 	       fs.f_type == PIPEFS_MAGIC;
 }
 
+bool stream_passable(int fd, bool output)
+{
+	struct outer o = { .flags = fcntl(fd, F_GETFL) };
+
+	if (o.flags < 0 || (o.flags & O_PATH) || fstat(fd, &o.st) < 0)
+		return false;
+	if (S_ISFIFO(o.st.st_mode) && (o.flags & O_ACCMODE) != (output ? O_WRONLY : O_RDONLY))
+		return false;
+	return (S_ISFIFO(o.st.st_mode) || S_ISCHR(o.st.st_mode)) && passable(fd, &o);
+}
+
 static enum stream_mode classify(const struct exec_opts *opt, int fd, const struct outer *o)
 {
 	if (opt->tty)

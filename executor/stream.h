@@ -62,6 +62,12 @@ int streams_fix_stdio(unsigned *ret_closed, struct ak_err *err);
 int streams_open(const struct exec_opts *o, unsigned closed, struct streams *ret, struct ak_err *err);
 
 /**
+ * stream_passable() - may a command get this very descriptor, because there is nothing behind it to gain?
+ * Return: true for one end of an anonymous pipe in the right direction, and for /dev/null.
+ */
+bool stream_passable(int fd, bool output);
+
+/**
  * streams_chown() - let the sandbox open its own streams again by name (/dev/stdin, /proc/self/fd/1) in root mode
  * @uid:	host id the command runs with
  * @gid:	host group it runs with

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `ak rm NAME`: ends a named sandbox. Process: a client. Privilege: the caller's. */
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "executor/cmd_named.h"
+#include "executor/named.h"
+#include "executor/shared/ak_err.h"
+#include "executor/shared/ak_fd.h"
+
+#define END_MS 10000u		/* for everything in the sandbox to end */
+#define FORCE_MS 3000u		/* the same, before the executor is killed */
+#define KILLED_MS 5000u
+
+static const char usage[] = "usage: ak rm NAME [--force]\n"
+			    "End a named sandbox with everything in it. --force: also while commands run in it, and when its\n"
+			    "executor does not answer.\n";
+
+/* Asks the executor to end. Return: 0 when it said yes. */
+static int ask(struct named *n, bool force, struct ak_err *err)
+{
+	int r = ak_connect_fd(ak_fd_take(&n->peer.fd), "ak rm", &n->cl, err);
+
+	if (r == 0)
+		r = ak_shutdown(n->cl, force, err);
+	if (r == -EREMOTEIO && ak_refusal(n->cl, NULL) == AK_CODE_BUSY)
+		ak_err_hint(err, "--force ends what runs in it");
+	else if (r < 0)
+		ak_err_hint(err, "--force ends it without its consent");
+	return r < 0 ? ak_err_wrap(err, "sandbox %s", n->name) : 0;
+}
+
+static void signal_executor(const struct named *n, int signo)
+{
+	/* without a pidfd (a kernel without pidfds, another pid namespace) there is nobody to signal; the wait tells */
+	if (n->peer.pidfd >= 0)
+		(void)syscall(SYS_pidfd_send_signal, n->peer.pidfd, signo, NULL, 0);
+}
+
+static int not_gone(const struct named *n, struct ak_err *err)
+{
+	return ak_err_set(err, ETIMEDOUT, "sandbox %s has not ended yet: its executor is process %d", n->name, (int)n->peer.pid);
+}
+
+static int end(struct named *n, bool force, struct ak_err *err)
+{
+	int r = ask(n, force, err);
+
+	if (r < 0 && !force)
+		return r;
+	if (r == 0 && runtime_wait_gone(&n->rt, n->name, force ? FORCE_MS : END_MS) == 0)
+		return 0;
+	if (!force)
+		return not_gone(n, err);
+	signal_executor(n, SIGTERM);
+	if (r < 0 && runtime_wait_gone(&n->rt, n->name, FORCE_MS) == 0)
+		return 0;
+	signal_executor(n, SIGKILL);
+	return runtime_wait_gone(&n->rt, n->name, KILLED_MS) == 0 ? 0 : not_gone(n, err);
+}
+
+int cmd_rm(int argc, char *const argv[], char *const env[])
+{
+	bool force = false;
+	const struct cmd_flag flags[] = { { "--force", "-f", &force }, { NULL, NULL, NULL } };
+	const char *words[CMD_WORDS_MAX];
+	struct named n = NAMED_NONE;
+	struct ak_err err = { 0 };
+	int r = cmd_words(argc, argv, usage, flags, 1, words, &err);
+
+	if (r != 0)
+		return r == 1 ? 0 : named_usage(&err);
+	if (runtime_check_name(words[0], &err) < 0)
+		return named_usage(&err);
+	r = named_find(&n, words[0], env, &err);
+	if (r == -EOWNERDEAD)	/* what it left has been removed: that is what was asked for */
+		r = 0;
+	else if (r == 0)
+		r = end(&n, force, &err);
+	named_release(&n);
+	return r < 0 ? named_fail(&err) : 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The executor in serving state: sandboxes within one sealed policy, for clients that ask by message (docs/protocol.md).
+ * Process: executor. Privilege: none (rootless), or CAP_SETUID and CAP_SETGID in its own user namespace (root mode).
+ */
+#ifndef AK_SERVE_H
+#define AK_SERVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ak_err;
+struct exec_opts;
+struct plan;
+struct privs;
+
+struct serve_opts {
+	const struct exec_opts *opts;	/* borrowed: limits and times; its argv is not used */
+	const struct plan *plan;	/* borrowed, finished; its argv is not used */
+	const struct privs *privs;	/* already entered; NULL: rootless */
+	int landlock_abi;
+	const char *name;		/* of the sandbox made at the start, which stays; NULL: none is made */
+	int listen_fd;			/* bound, listening, SOCK_SEQPACKET; borrowed; -1: none */
+	int conn_fd;			/* one client that is there already, taken; its end is the end of serving; -1: none */
+	int signal_fd;			/* SIGTERM, SIGINT, SIGHUP: orderly end; borrowed; -1 */
+	int alive_fd;			/* when its last name is removed (st_nlink 0) serving ends; borrowed; -1 */
+	uint64_t ttl_ms;		/* idle time (nothing runs and nobody asks) after which serving ends; 0: none */
+	unsigned pool;			/* prepared sandboxes to keep; at most AK_POOL_MAX */
+	bool tell_paths;		/* the client is the user's own: HELLO_REPLY names host paths such as --rootfs */
+	void (*ready)(void *arg);	/* called once: the first sandbox is up (or, without a name, requests are served); may be NULL */
+	void *ready_arg;
+};
+
+/**
+ * serve_run() - serve until the end
+ *
+ * Requires: no_new_privs; host privilege given up (root mode: privs_enter()); SIGPIPE and SIGXFSZ ignored, SIGCHLD default.
+ * Return: 0 after an orderly end (SHUTDOWN, signal, ttl, end of conn_fd): nothing of any sandbox is left then. Negative errno:
+ * the first sandbox could not be built (before ready() was called), or the loop itself cannot work.
+ */
+int serve_run(const struct serve_opts *so, struct ak_err *err);
+
+#endif

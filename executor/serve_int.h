@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside of the serving executor: its objects, and who does what with them.
+ *
+ *	serve.c		the loop: listener, signals, deadlines, idle end
+ *	serve_ev.c	descriptors the loop waits for; objects that end are freed when the turn is over
+ *	serve_conn.c	connections: frames in, bounded queue of replies out
+ *	dispatch.c	one table: which request is served in which state, at which size, with how many descriptors
+ *	op_*.c		the requests
+ *	serve_box.c	sandboxes: start, end, the pool
+ *	serve_ctl.c	what init says
+ *	serve_cmd.c	commands: start, deadlines, end, result
+ *	serve_output.c	captured and spooled output
+ *
+ * Process: executor. Privilege: none (rootless), or two capabilities in its own user namespace (root mode).
+ */
+#ifndef AK_SERVE_INT_H
+#define AK_SERVE_INT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "executor/capture.h"
+#include "executor/policy.h"
+#include "executor/relay.h"
+#include "executor/sandbox.h"
+#include "executor/serve.h"
+#include "executor/shared/ak_chan.h"
+#include "executor/shared/ak_err.h"
+#include "executor/shared/ak_init_serve.h"
+#include "executor/shared/ak_msg.h"
+#include "executor/watch.h"
+
+#define SERVE_START_MS 20000u	/* for a sandbox to be ready */
+#define SERVE_KILL_MS 3000u	/* for init to end a command it was told to kill; then its sandbox is ended */
+#define SERVE_END_MS 5000u	/* for a sandbox that was killed to be gone; it is reported and waited for further */
+#define SERVE_ALIVE_MS 5000u	/* how often alive_fd is looked at */
+#define SERVE_CTL_QUEUE_MAX 64u	/* requests waiting for one init; more are refused */
+#define SERVE_READ_BYTES 65536u	/* one read of captured output */
+#define SERVE_FRAMES_A_TURN 8u	/* read from one connection before the others are looked at */
+#define SERVE_STREAM_PIPE_BYTES (256u << 10)	/* of a pipe that is captured */
+
+struct server;
+struct conn;
+struct box;
+struct cmd;
+
+/* --- descriptors the loop waits for: serve_ev.c --- */
+
+struct ev {
+	int fd;			/* -1: not waited for */
+	uint32_t events;
+	void (*fn)(struct server *s, struct ev *ev, uint32_t events);	/* NULL: gone, a late event is dropped */
+	void *owner;
+};
+
+/* what is freed when the turn is over, since events of this turn may still name it */
+struct dead {
+	struct dead *next;
+};
+
+int ev_add(struct server *s, struct ev *ev, int fd, uint32_t events, void (*fn)(struct server *, struct ev *, uint32_t), void *owner);
+void ev_want(struct server *s, struct ev *ev, uint32_t events);
+/** ev_close() - stop waiting and close the descriptor */
+void ev_close(struct server *s, struct ev *ev);
+/** ev_forget() - stop waiting; the descriptor stays open and the caller's */
+void ev_forget(struct server *s, struct ev *ev);
+void server_bury(struct server *s, struct dead *d);
+
+/* --- connections: serve_conn.c --- */
+
+struct reply {
+	uint16_t op;
+	uint32_t seq;
+	uint8_t *payload;	/* owned */
+	size_t len;
+	int fds[2];		/* owned; -1 */
+};
+
+enum conn_state { CONN_NEW, CONN_READY, CONN_STATES };
+
+struct conn {
+	struct dead dead;	/* first */
+	struct ev ev;
+	enum conn_state state;
+	bool last;		/* serving ends with it */
+	struct reply queue[AK_QUEUE_MAX];	/* ring */
+	size_t first, queued;
+};
+
+int conn_add(struct server *s, int fd, bool last, struct ak_err *err);
+/** conn_end() - close it; its sandboxes and commands (jobs apart) end */
+void conn_end(struct server *s, struct conn *c);
+/** conn_reply() - send or queue a frame; @fds are taken. @c may be NULL or gone: then nobody hears it. */
+void conn_reply(struct server *s, struct conn *c, uint16_t op, uint32_t seq, const void *payload, long len, int fd0, int fd1);
+void conn_ok(struct server *s, struct conn *c, uint32_t seq);
+/** conn_refuse() - @err's text and hint; its code becomes the errno */
+void conn_refuse(struct server *s, struct conn *c, uint32_t seq, enum ak_code code, const struct ak_err *err);
+/** conn_refuse_text() - the same with a text of our own and errno @eno */
+void conn_refuse_text(struct server *s, struct conn *c, uint32_t seq, enum ak_code code, int eno, const char *fmt, ...)
+	__attribute__((format(printf, 6, 7)));
+
+/* --- requests: dispatch.c, op_*.c --- */
+
+/* one request on its way through a handler */
+struct request {
+	struct server *s;
+	struct conn *c;
+	struct ak_frame *f;	/* descriptors that a handler takes are set to -1 */
+};
+
+/**
+ * dispatch_look() - may this frame be served in this state?
+ * Pure. Return: row number, or -EBADMSG.
+ */
+int dispatch_look(enum conn_state state, uint16_t op, size_t len, size_t nfds);
+/** dispatch() - serve one frame. Return: 0; -EBADMSG: it is malformed, and the connection must end. */
+int dispatch(struct server *s, struct conn *c, struct ak_frame *f);
+
+int op_hello(struct request *q);
+int op_list(struct request *q);
+int op_stat(struct request *q);
+int op_shutdown(struct request *q);
+int op_create(struct request *q);
+int op_destroy(struct request *q);
+int op_exec(struct request *q);
+int op_signal(struct request *q);
+int op_kill(struct request *q);
+int op_resize(struct request *q);
+int op_wait(struct request *q);
+int op_job_list(struct request *q);
+int op_job_log(struct request *q);
+int op_file(struct request *q);
+
+/* --- sandboxes: serve_box.c, serve_ctl.c --- */
+
+/* who is to be told something later */
+struct waiter {
+	struct conn *c;		/* NULL: nobody */
+	uint32_t seq;
+};
+
+/* a request to init that its socket did not take at once */
+struct ctl_msg {
+	uint8_t *buf;		/* owned */
+	size_t len;
+	int fds[AK_INIT_REQ_FDS_MAX];	/* owned */
+	size_t nfds;
+};
+
+enum box_state { BOX_STARTING, BOX_READY, BOX_ENDING };
+
+struct box {
+	struct dead dead;	/* first */
+	uint32_t id;
+	char name[AK_NAME_MAX];
+	enum box_state state;
+	bool pooled;		/* prepared, nobody's yet */
+	bool fresh;		/* ends with its only command */
+	struct conn *owner;	/* NULL: the executor's own, it stays */
+	struct policy pol;
+	struct sandbox sb;	/* descriptors are those of @ctl and @pid */
+	struct ev ctl, pid;
+	struct ctl_msg *queue;	/* AK ring of SERVE_CTL_QUEUE_MAX, made when first needed */
+	size_t first, queued;
+	struct waiter create;	/* CREATED goes there */
+	struct waiter destroy[4];	/* OK goes there when nothing is left */
+	uint32_t running;	/* commands that run in it */
+	uint64_t born_ms, used_ms;
+	uint64_t deadline_ns;	/* of its start or its end; 0 */
+	struct watch watch;
+	uint64_t watch_ns;	/* next sample; 0: none */
+	bool over_memory;	/* the last sample was over */
+	struct ak_err why;	/* why it ended; code 0: nobody knows */
+};
+
+/** box_code() - the refusal that a failed box_start() or box_fresh() is */
+enum ak_code box_code(const struct ak_err *err);
+struct box *box_start(struct server *s, const struct policy *pol, struct ak_err *err);
+/** box_end() - kill it; what waits for it is answered when it is gone */
+void box_end(struct server *s, struct box *b, int code, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void box_deadline(struct server *s, struct box *b, uint64_t now);
+void box_release(struct server *s, struct box *b);
+struct box *box_find(struct server *s, uint32_t id);
+/** box_of() - the sandbox a request means, if @c may use it; NULL after a refusal */
+struct box *box_of(struct request *q, uint32_t id);
+/** box_fresh() - a prepared sandbox, or one that is being made; NULL with @err */
+struct box *box_fresh(struct server *s, struct conn *owner, struct ak_err *err);
+/** pool_fill() - start one prepared sandbox if one is missing */
+void pool_fill(struct server *s);
+uint32_t pool_ready(const struct server *s);
+void box_told(struct server *s, struct box *b);		/* serve_ctl.c: init said READY */
+void box_watch(struct server *s, struct box *b, uint64_t now);
+/** ctl_drain() - what a dead init said last */
+void ctl_drain(struct server *s, struct box *b);
+void ctl_event(struct server *s, struct ev *ev, uint32_t events);
+/** ctl_send() - a request to init; @fds are taken. Return: 0; -EAGAIN (its queue is full), -EPIPE (it is going) */
+int ctl_send(struct server *s, struct box *b, const struct init_req *q, int *fds, size_t nfds);
+void ctl_flush(struct server *s, struct box *b);
+
+/* --- commands: serve_cmd.c, serve_output.c --- */
+
+enum cmd_cause { CAUSE_NONE, CAUSE_TIMEOUT, CAUSE_MEMORY, CAUSE_CPU, CAUSE_KILL, CAUSE_GONE };
+enum cmd_state { CMD_WAITING, CMD_SENT, CMD_RUNNING, CMD_ENDED };
+
+/* our end of a pipe the command writes into */
+struct out {
+	struct ev ev;
+	struct cmd *cmd;
+	struct capture_buf kept;
+	bool counted;
+	struct capture done;	/* owned, once the command ended */
+};
+
+struct cmd {
+	struct dead dead;	/* first */
+	uint32_t id;
+	struct box *box;	/* NULL once it ended */
+	uint32_t box_id;
+	struct conn *c;		/* its client; NULL: gone, or a job after STARTED */
+	uint32_t seq;
+	uint32_t flags;		/* enum ak_exec_flags */
+	enum cmd_state state;
+	bool told;		/* STARTED was sent, or is not wanted */
+	bool tty;
+	int pty;		/* our copy of the master; owned; -1 */
+	int pty_out;		/* the client's, until STARTED; owned; -1 */
+	struct ctl_msg wait;	/* CMD_WAITING: what init will be asked when its sandbox is ready */
+	struct policy_limits limits;
+	struct out out[2];
+	enum cmd_cause cause;
+	bool killed;
+	uint64_t arrived_ns, start_ns, end_ns;
+	uint64_t timeout_ns, kill_ns, giveup_ns;	/* deadlines; 0: none */
+	uint32_t pid;		/* inside; 0: not known */
+	struct watch watch;	/* of its keeper and what hangs below it; root_pid 0: not found yet */
+	uint64_t watch_ns;	/* next sample; 0: none */
+	/* how it ended */
+	struct ak_result r;
+	char text[AK_TEXT_MAX], hint[AK_TEXT_MAX];
+	char warning[AK_TEXT_MAX];
+	/* jobs */
+	bool job;
+	char title[AK_TITLE_MAX];
+	uint64_t started_ms, ended_ms;	/* since 1970 */
+};
+
+struct cmd *cmd_find(struct server *s, uint32_t id);
+/** cmd_of() - a running command that @q's client started, or any job; NULL after a refusal */
+struct cmd *cmd_of(struct request *q, uint32_t id);
+void cmd_release(struct server *s, struct cmd *c);
+/** cmd_kill() - end it and all it started; the first cause counts */
+void cmd_kill(struct server *s, struct cmd *c, enum cmd_cause cause);
+void cmd_signal(struct server *s, struct cmd *c, int signo);
+void cmd_deadline(struct server *s, struct cmd *c, uint64_t now);
+void cmd_started(struct server *s, struct cmd *c, uint32_t pid);
+void cmd_failed(struct server *s, struct cmd *c, const struct init_rep *m);
+void cmd_exited(struct server *s, struct cmd *c, const struct init_rep *m);
+/** cmd_lost() - its sandbox ended under it */
+void cmd_lost(struct server *s, struct cmd *c, const struct box *b);
+/** cmd_result() - send the RESULT of an ended command */
+void cmd_result(struct server *s, struct cmd *c, struct conn *to, uint32_t seq);
+/** cmd_send_waiting() - its sandbox is ready: ask init */
+void cmd_send_waiting(struct server *s, struct cmd *c);
+
+int out_open(struct server *s, struct cmd *c, unsigned i, uint64_t max, int *ret_child, struct ak_err *err);
+/** out_finish() - read what is left in the pipe and close it */
+void out_finish(struct server *s, struct out *o);
+void out_release(struct server *s, struct out *o);
+
+struct wait {
+	struct waiter to;
+	uint32_t cmd;
+	uint64_t deadline_ns;	/* 0: none */
+};
+
+/* a file operation that init works at */
+struct fileop {
+	uint32_t id;		/* 0: free */
+	uint32_t box;
+	struct waiter to;
+	uint8_t op;
+	int data;		/* memfd that takes the bytes; owned; -1 */
+	uint64_t limit;
+};
+
+void file_done(struct server *s, struct box *b, const struct init_rep *m);
+void file_lost(struct server *s, const struct box *b);
+
+/* --- the whole --- */
+
+struct server {
+	const struct serve_opts *o;
+	struct policy pol;	/* sealed */
+	int epoll;
+	struct ev listen, signal;
+	struct conn *conns[AK_CONNECTIONS_MAX];
+	struct box *boxes[AK_SANDBOXES_MAX];
+	struct cmd *cmds[AK_COMMANDS_MAX + AK_JOBS_MAX];	/* running ones, and jobs that ended */
+	size_t ncmds;		/* slots in use are below */
+	struct wait waits[AK_WAITS_MAX];
+	struct fileop files[AK_FILES_MAX];
+	struct dead *dead;
+	uint32_t next_id;	/* of sandboxes, commands and file operations */
+	uint32_t named;		/* the executor's own sandbox; 0: none */
+	uint32_t running;
+	uint64_t captured;	/* bytes of all captures together */
+	uint64_t born_ms;	/* since 1970 */
+	uint64_t busy_ns;	/* last time something was asked or ran */
+	uint64_t alive_ns;	/* next look at alive_fd */
+	uint64_t pool_ns;	/* not before: a pool that cannot be filled is not tried all the time */
+	bool ready_said;
+	bool stopping;
+	struct waiter shutdown[4];
+	struct ak_err fatal;	/* code not 0: serving cannot go on */
+	uint8_t buf[AK_MSG_MAX];	/* frame being read */
+	uint8_t out[AK_MSG_MAX];	/* frame being written */
+	uint8_t req[AK_INIT_REQ_MAX];
+};
+
+uint64_t now_ms(void);		/* monotonic */
+uint64_t wall_ms(void);		/* since 1970 */
+uint32_t server_id(struct server *s);
+void server_stop(struct server *s);
+
+#endif
