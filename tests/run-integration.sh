@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Integration suites of `ak exec`: each runs as an ordinary user made for the purpose and as root, the two at the same time.
-# Builds nothing: wants `make all weak escape itools` first. Not root: runs as the current user only, and says so.
+# Builds nothing: wants `make all weak escape itools serve client` first. Not root: runs as the current user only, and says so.
 # Usage: tests/run-integration.sh [-b BUILD] [-w WEAKBUILD] [-k] [-s] [-o RESULTS] [-u|-r] [SUITE...]
 #	-k keeps the work folder, -o keeps the result files there, -u and -r run one identity only, -s one after the other
 set -u
@@ -25,7 +25,7 @@ while getopts b:w:o:kurs opt; do
 	esac
 done
 shift $((OPTIND - 1))
-all="cli exit streams time env fs rootfs workspace tty json escape controls root seccomp tools doctor cgroup agent http llm"
+all="cli named session terminal serve exit streams time env fs rootfs workspace tty json escape controls root seccomp tools doctor cgroup serve-init agent http llm"
 suites=${*:-$all}
 
 [ -x "$build/ak" ] || {
@@ -125,6 +125,9 @@ cp "$build/integration/httpget" "$build/integration/llm_drive" "$work/bin/"
 cp -r tests/replay "$work/replay"
 [ -x "$weak/ak" ] && cp "$weak/ak" "$work/bin/ak-weak"
 cp -r "$build/escape" "$work/bin/escape"
+[ -d "$build/client" ] && cp -r "$build/client" "$work/bin/client"
+[ -d "$build/serve" ] && cp -r "$build/serve" "$work/bin/serve"
+[ -d "$weak/serve" ] && cp -r "$weak/serve" "$work/bin/serve-weak"
 cp -r tests/integration/. "$work/tests/"
 cp scripts/check-boundary.sh "$work/tests/"
 # the tree itself may lie below /tmp, which the suites do not see, or in a closed home
@@ -159,7 +162,8 @@ run_as() {
 		mkdir -p "$work/$who/$s"
 		[ -n "$user" ] && [ "$who" = user ] && chown -R "$user:" "$work/user"
 		"$@" env -i HOME="$home" USER="${user:-$(id -un)}" PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin LANG=C.UTF-8 TERM=dumb \
-			AK="$work/bin/ak" AKW="$work/bin/ak-weak" ESC="$work/bin/escape" DIR="$work/$who/$s" WHO="$who" PY="$py" \
+			AK="$work/bin/ak" AKW="$work/bin/ak-weak" ESC="$work/bin/escape" SERVE="$work/bin/serve" SERVEW="$work/bin/serve-weak" \
+			DIR="$work/$who/$s" WHO="$who" PY="$py" \
 			CG="${CGTOP:+$CGTOP/$who}" RES="$work/$who/results" SUITE="$s" TESTS="$work/tests" IT="$work" SRC="$work/src" REALHOME="$HOME" \
 			timeout -k 5 900 bash "$work/tests/$s.sh" </dev/null &
 		pid=$!

@@ -90,6 +90,28 @@ for top in /sys/fs/cgroup /sys/fs/cgroup/unified; do
 	break
 done
 
+echo "== a command in a named sandbox, $pairs rounds"
+"${as[@]}" "$work/ak" create bench -C "$w" --pool 4
+running=(ak-in "$work/ak" exec --in bench -- /bin/true ::: ak-in-c "$work/ak" exec --in bench -c : ::: ak-in-fresh "$work/ak" exec --in bench --fresh
+	-- /bin/true ::: ak-help "$work/ak" --version ::: bare /bin/true)
+if command -v bwrap >/dev/null; then
+	"${as[@]}" "$work/lat" -n "$pairs" ${filter[@]+"${filter[@]}"} bwrap "${bwrap[@]}" /bin/true ::: "${running[@]}" | tee "$work/out"
+	awk '$1 == "ak-in" { for (i = 1; i < NF; i++) if ($i ~ /^x/) { sub("x", "", $i); printf "ak exec --in / bwrap = %s (wanted: at most 0.45)\n", $i; exit } }' "$work/out"
+else
+	echo "bwrap is not installed"
+	"${as[@]}" "$work/lat" -n "$pairs" "${running[@]}"
+fi
+# podman wants a container that runs already, in the caller's own setup: PODMAN_CONTAINER names it
+if ! command -v podman >/dev/null; then
+	echo "podman exec: not compared, podman is not installed"
+elif [ -z "${PODMAN_CONTAINER:-}" ]; then
+	echo "podman exec: not compared, PODMAN_CONTAINER names no running container"
+else
+	"$work/lat" -n 20 podman podman exec "$PODMAN_CONTAINER" /bin/true ::: ak-in "${as[@]}" "$work/ak" exec --in bench -- /bin/true | tee "$work/out"
+	awk '$1 == "ak-in" { for (i = 1; i < NF; i++) if ($i ~ /^x/) { sub("x", "", $i); printf "podman exec / ak exec --in = %.1f (wanted: at least 20)\n", 1 / $i; exit } }' "$work/out"
+fi
+"${as[@]}" "$work/ak" rm --force bench
+
 echo "== 1 GiB through a pipe, 9 rounds"
 inner=$("${as[@]}" "$work/ak" exec -C "$w" -- readlink /proc/self/fd/1 | cat)
 echo "stdout inside is $inner"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line of `ak exec`; NUL bytes or newlines in the input end a word. Laws are at each check. */
+/* The command lines of `ak exec` and `ak create`; NUL bytes or newlines in the input end a word. Laws are at each check. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 
 #include "executor/args.h"
 #include "executor/opts.h"
+#include "executor/runtime.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_json_out.h"
 
@@ -70,6 +71,23 @@ static void check_values(const struct exec_opts *o)
 	}
 }
 
+/* The same words as those of `ak create`: a name, and nothing that a sandbox without a command does not know */
+static void check_create(int n, char *const words[])
+{
+	struct exec_opts o;
+	struct ak_err err = {0};
+	int rc = args_parse_create(n, words, &o, &err);
+
+	LAW(rc == 0 || rc == 1 || rc == -EINVAL);
+	if (rc == 0) {
+		LAW(o.name && runtime_check_name(o.name, NULL) == 0 && !o.argv && !o.in && !o.tty && !o.json);
+		LAW(o.ttl_ms > 0 && o.timeout_ms == 0 && o.nfds == 0);
+		check_values(&o);
+	}
+	LAW(rc >= 0 || (err.code == EINVAL && err.msg[0] && ak_utf8_valid(err.msg, strlen(err.msg))));
+	exec_opts_release(&o);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *words[WORDS_MAX + 1] = {NULL};
@@ -94,6 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		LAW(rc >= 0 || (err.code == EINVAL && err.msg[0] && ak_utf8_valid(err.msg, strlen(err.msg))));
 		exec_opts_release(&o);
+		check_create(n, words);
 	}
 	free(text);
 	return 0;

@@ -150,9 +150,8 @@ END_TEST
 
 START_TEST(options_of_other_versions_are_unknown)
 {
-	static const char *const names[] = {"--apply",	 "--image",   "--nesting",
-					    "--backend", "--in",      "--fresh", "--detach",
-					    "--config",	 "--profile", "-p",	 "--hostname"};
+	static const char *const names[] = {"--apply",	"--image",   "--nesting", "--backend",
+					    "--config", "--profile", "-p",	  "--hostname"};
 
 	for (size_t i = 0; i < LEN(names); i++) {
 		ck_assert_int_eq(PARSE(names[i], "x", "c"), -EINVAL);
@@ -655,7 +654,8 @@ START_TEST(help_names_every_option)
 		"--raw",	  "--json",
 		"--report",	  "--explain",
 		"-q, --quiet",	  "--verbose",
-		"-h, --help",
+		"-h, --help",	  "--in NAME",
+		"--fresh",	  "--detach",
 	};
 	const char *help = args_exec_help();
 

@@ -1,138 +1,214 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules of canonical messages: ownership, names, which history may be sent. */
-#include "agent/msg.h"
+/* Rules of the protocol's messages. */
+#include "executor/shared/ak_msg.h"
 
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "executor/shared/ak_err.h"
+#include "tests/unit/msg_samples.h"
 
-static struct ak_err err;
+static uint8_t buf[AK_PAYLOAD_MAX], again[AK_PAYLOAD_MAX];
 
-static void call(struct msg *m, const char *id)
+/* for every message the same laws */
+#define LAWS(T)                                                                                                     \
+	static void laws_##T(void)                                                                                  \
+	{                                                                                                           \
+		struct ak_##T m, d;                                                                                 \
+		long n;                                                                                             \
+                                                                                                                    \
+		sample_##T(&m);                                                                                     \
+		n = ak_##T##_encode(&m, buf, sizeof(buf));                                                          \
+		ck_assert_msg(n > 0, #T " does not encode: %ld", n);                                                \
+		ck_assert_msg(ak_##T##_decode(buf, (size_t)n, &d) == 0, #T " does not decode");                     \
+		ck_assert_int_eq(ak_##T##_encode(&d, again, sizeof(again)), n);                                     \
+		ck_assert_mem_eq(buf, again, (size_t)n);                                                            \
+		for (long k = 0; k < n; k++) {                                                                      \
+			uint8_t *cut = malloc((size_t)k + 1);                                                       \
+                                                                                                                    \
+			memcpy(cut, buf, (size_t)k);                                                                \
+			memset(&d, 0xa5, sizeof(d));                                                                \
+			ck_assert_msg(ak_##T##_decode(cut, (size_t)k, &d) == -EBADMSG, #T " cut at %ld decodes", k);\
+			ck_assert_msg(((uint8_t *)&d)[0] == 0xa5, #T " was touched");                               \
+			free(cut);                                                                                  \
+			ck_assert_int_eq(ak_##T##_encode(&m, again, (size_t)k), -ENOBUFS);                          \
+		}                                                                                                   \
+		buf[n] = 0;                                                                                         \
+		ck_assert_int_eq(ak_##T##_decode(buf, (size_t)n + 1, &d), -EBADMSG);                                \
+		for (long k = 0; k < n; k++) {                                                                      \
+			for (int bit = 0; bit < 8; bit++) {                                                         \
+				buf[k] ^= (uint8_t)(1 << bit);                                                      \
+				if (ak_##T##_decode(buf, (size_t)n, &d) == 0) {                                     \
+					ck_assert_int_eq(ak_##T##_encode(&d, again, sizeof(again)), n);             \
+					ck_assert_mem_eq(buf, again, (size_t)n);                                    \
+				}                                                                                   \
+				buf[k] ^= (uint8_t)(1 << bit);                                                      \
+			}                                                                                           \
+		}                                                                                                   \
+	}                                                                                                           \
+	_Static_assert(1, "")
+
+AK_MSG_EACH(LAWS);
+
+START_TEST(what_decodes_encodes_back_and_every_truncation_is_rejected)
 {
-	struct tool_call c = { .id = strdup(id), .name = strdup("bash"), .args = strdup("{}"), .args_len = 2 };
-
-	ck_assert_int_eq(msg_take_call(m, &c), 0);
-	ck_assert_ptr_null(c.id);
-}
-
-/* A history of turns as letters: u user, a assistant; "c1" a call with id 1, "r1" its result */
-static struct history make(const char *spec)
-{
-	struct history h = { 0 };
-	struct msg m = { 0 };
-	bool open = false;
-
-	for (const char *p = spec; *p; p++) {
-		char id[2] = { p[1], '\0' };
-
-		if (*p == 'u' || *p == 'a') {
-			if (open)
-				ck_assert_int_eq(history_take(&h, &m), 0);
-			m.role = *p == 'u' ? MSG_USER : MSG_ASSISTANT;
-			open = true;
-		} else if (*p == 'c') {
-			call(&m, id);
-			p++;
-		} else if (*p == 'r') {
-			ck_assert_int_eq(msg_add_result(&m, id, "x", 1, false), 0);
-			p++;
-		}
-	}
-	if (open)
-		ck_assert_int_eq(history_take(&h, &m), 0);
-	return h;
-}
-
-START_TEST(which_history_may_be_sent)
-{
-	static const struct {
-		const char *spec;
-		int rc;
-	} rows[] = {
-		{ "u", 0 },	      { "uac1ur1", 0 },		{ "uac1c2ur2r1", 0 },  { "uaau", 0 },
-		{ "uauau", 0 },	      { "", -EINVAL },		{ "a", -EINVAL },      { "uu", -EINVAL },
-		{ "uac1u", -EINVAL }, { "uac1", -EINVAL },	{ "ur1", -EINVAL },    { "uac1ur1r1", -EINVAL },
-		{ "uac1ur2", -EINVAL }, { "uac1ur1aur1", -EINVAL }, { "uac1c1ur1", -EINVAL }, { "uac1aur1", -EINVAL },
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct history h = make(rows[i].spec);
-
-		ck_assert_msg(history_check(&h, &err) == rows[i].rc, "%s: %s", rows[i].spec, err.msg);
-		history_release(&h);
-	}
+#define RUN(T) laws_##T()
+	AK_MSG_EACH(RUN);
 }
 END_TEST
 
-START_TEST(what_is_copied_is_owned)
+START_TEST(decoded_fields_are_what_was_encoded)
 {
-	struct msg m = { .role = MSG_USER };
-	char text[] = "abc";
+	struct ak_exec m, d;
+	struct ak_strs_pos pos = { 0 };
+	long n;
 
-	ck_assert_int_eq(msg_set_text(&m, text, 3), 0);
-	ck_assert_int_eq(msg_add_result(&m, "id", "r\0s", 3, true), 0);
-	ck_assert_int_eq(msg_add_image(&m, "image/png", "QUJD"), 0);
-	text[0] = 'x';
-	ck_assert_str_eq(m.text, "abc");
-	ck_assert_uint_eq(m.results[0].text_len, 3);
-	ck_assert(m.results[0].is_error);
-	ck_assert_str_eq(m.images[0].base64, "QUJD");
-	ck_assert_int_eq(msg_set_text(&m, NULL, 0), 0);
-	ck_assert_ptr_null(m.text);
-	msg_release(&m);
-	ck_assert_uint_eq(m.nresults + m.nimages, 0);
-	msg_release(&m);
+	sample_exec(&m);
+	n = ak_exec_encode(&m, buf, sizeof(buf));
+	ck_assert_int_eq(ak_exec_decode(buf, (size_t)n, &d), 0);
+	ck_assert_uint_eq(d.kind, AK_EXEC_SESSION);
+	ck_assert_uint_eq(d.flags, m.flags);
+	ck_assert_uint_eq(d.rlimit[0].value, 64);
+	ck_assert_uint_eq(d.extra[1], 9);
+	ck_assert_str_eq(d.body.cwd, "/tmp");
+	for (unsigned i = 0; i < 4; i++)
+		ck_assert_str_eq(ak_strs_next(&d.body.argv, &pos), sample_argv[i]);
+	ck_assert_ptr_null(ak_strs_next(&d.body.argv, &pos));
+	ck_assert_uint_eq(ak_exec_nfds(&d), 3);
 }
 END_TEST
 
-START_TEST(names_go_both_ways)
+/* an EXEC that is changed before it is encoded must be refused by both directions */
+static void exec_refused(void (*change)(struct ak_exec *m))
 {
-	for (int i = WIRE_ANTHROPIC; i <= WIRE_REPLAY; i++)
-		ck_assert_int_eq(wire_api_parse(wire_api_name((enum wire_api)i)), i);
-	ck_assert_int_eq(wire_api_parse("none"), WIRE_NONE);
-	ck_assert_int_eq(wire_api_parse("Chat"), WIRE_NONE);
-	for (int i = STOP_END_TURN; i <= STOP_UNKNOWN; i++)
-		ck_assert_int_eq(stop_reason_parse(stop_reason_name((enum stop_reason)i)), i);
-	ck_assert_int_eq(stop_reason_parse(""), STOP_UNKNOWN);
+	struct ak_exec m;
+
+	sample_exec(&m);
+	change(&m);
+	ck_assert_int_eq(ak_exec_encode(&m, buf, sizeof(buf)), -EINVAL);
+}
+
+static void bad_kind(struct ak_exec *m) { m->kind = 0; }
+static void bad_flag(struct ak_exec *m) { m->flags = 1u << 31; }
+static void bad_stdin(struct ak_exec *m) { m->stream[0] = AK_STREAM_CAPTURE; }
+static void bad_pty(struct ak_exec *m) { m->stream[1] = AK_STREAM_PTY; }
+static void bad_merge(struct ak_exec *m) { m->stream[2] = AK_STREAM_CAPTURE; }
+static void bad_resource(struct ak_exec *m) { m->rlimit[0].resource = 16; }
+static void bad_extra(struct ak_exec *m) { m->extra[0] = 2; }
+static void bad_order(struct ak_exec *m) { m->extra[1] = 3; }
+static void bad_argv(struct ak_exec *m) { m->body.argv.count = 0; }
+static void bad_body(struct ak_exec *m) { m->body_len = 5; }
+static void bad_session(struct ak_exec *m) { m->kind = AK_EXEC_SHELL; m->session = 1; m->flags = 0; m->stream[2] = 0; }
+static void bad_rows(struct ak_exec *m) { m->rows = 65536; }
+
+START_TEST(exec_has_ranges)
+{
+	exec_refused(bad_kind);
+	exec_refused(bad_flag);
+	exec_refused(bad_stdin);
+	exec_refused(bad_pty);
+	exec_refused(bad_merge);
+	exec_refused(bad_resource);
+	exec_refused(bad_extra);
+	exec_refused(bad_order);
+	exec_refused(bad_argv);
+	exec_refused(bad_body);
+	exec_refused(bad_session);
+	exec_refused(bad_rows);
 }
 END_TEST
 
-START_TEST(history_grows)
+START_TEST(counts_are_bounded_before_anything_is_read)
 {
-	struct history h = { 0 };
+	struct ak_create m = { 0 }, d;
+	long n;
 
-	for (int i = 0; i < 100; i++) {
-		struct msg m = { .role = MSG_ASSISTANT };
+	m.nunset = AK_UNSET_MAX + 1;
+	ck_assert_int_eq(ak_create_encode(&m, buf, sizeof(buf)), -EINVAL);
+	m.nunset = 0;
+	n = ak_create_encode(&m, buf, sizeof(buf));
+	memset(buf + n - 4, 0xff, 4);
+	ck_assert_int_eq(ak_create_decode(buf, (size_t)n, &d), -EBADMSG);
+}
+END_TEST
 
-		ck_assert_int_eq(history_add_user(&h, "x"), 0);
-		ck_assert_int_eq(history_take(&h, &m), 0);
+START_TEST(texts_are_bounded_and_have_one_nul)
+{
+	char name[AK_NAME_MAX + 1];
+	struct ak_hello m = { 1, name }, d;
+	long n;
+
+	memset(name, 'x', sizeof(name));
+	name[AK_NAME_MAX] = '\0';
+	ck_assert_int_eq(ak_hello_encode(&m, buf, sizeof(buf)), -EINVAL);
+	name[AK_NAME_MAX - 1] = '\0';
+	n = ak_hello_encode(&m, buf, sizeof(buf));
+	ck_assert_int_gt(n, 0);
+	buf[10] = '\0';
+	ck_assert_int_eq(ak_hello_decode(buf, (size_t)n, &d), -EBADMSG);
+}
+END_TEST
+
+START_TEST(output_lengths_agree)
+{
+	struct ak_result m;
+
+	sample_result(&m);
+	m.out[0].bytes_len = 3;
+	ck_assert_int_eq(ak_result_encode(&m, buf, sizeof(buf)), -EINVAL);
+	sample_result(&m);
+	m.out[0].counted = 0;
+	ck_assert_int_eq(ak_result_encode(&m, buf, sizeof(buf)), -EINVAL);
+	sample_result(&m);
+	ck_assert_uint_eq(ak_result_nfds(&m), 1);
+}
+END_TEST
+
+START_TEST(entries_are_below_what_was_listed)
+{
+	static const char *const bad[] = { "", "/etc", "..", "a/../b", "a//b", "../x" };
+	struct ak_entry m, d;
+	size_t pos;
+	long n;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		sample_entry(&m);
+		m.name = bad[i];
+		n = ak_entry_encode(&m, buf, sizeof(buf));
+		ck_assert_int_gt(n, 0);
+		pos = 0;
+		ck_assert_msg(ak_entry_next(buf, (size_t)n, &pos, &d) == -EBADMSG, "\"%s\" was taken", bad[i]);
+		ck_assert_uint_eq(pos, 0);
 	}
-	ck_assert_uint_eq(h.n, 200);
-	ck_assert_int_eq(history_check(&h, &err), 0);
-	history_release(&h);
-	ck_assert_uint_eq(h.n, 0);
+	sample_entry(&m);
+	n = ak_entry_encode(&m, buf, sizeof(buf));
+	memcpy(buf + n, buf, (size_t)n);
+	pos = 0;
+	ck_assert_int_eq(ak_entry_next(buf, 2 * (size_t)n, &pos, &d), 1);
+	ck_assert_int_eq(ak_entry_next(buf, 2 * (size_t)n, &pos, &d), 1);
+	ck_assert_str_eq(d.name, "d/e");
+	ck_assert_int_eq(ak_entry_next(buf, 2 * (size_t)n, &pos, &d), 0);
 }
 END_TEST
 
 int main(void)
 {
 	Suite *s = suite_create("msg");
-	TCase *c = tcase_create("msg");
-	SRunner *r;
+	TCase *tc = tcase_create("msg");
+	SRunner *sr = srunner_create(s);
 	int failed;
 
-	tcase_add_test(c, which_history_may_be_sent);
-	tcase_add_test(c, what_is_copied_is_owned);
-	tcase_add_test(c, names_go_both_ways);
-	tcase_add_test(c, history_grows);
-	suite_add_tcase(s, c);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
+	suite_add_tcase(s, tc);
+	tcase_add_test(tc, what_decodes_encodes_back_and_every_truncation_is_rejected);
+	tcase_add_test(tc, decoded_fields_are_what_was_encoded);
+	tcase_add_test(tc, exec_has_ranges);
+	tcase_add_test(tc, counts_are_bounded_before_anything_is_read);
+	tcase_add_test(tc, texts_are_bounded_and_have_one_nul);
+	tcase_add_test(tc, output_lengths_agree);
+	tcase_add_test(tc, entries_are_below_what_was_listed);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

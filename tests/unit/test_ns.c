@@ -332,7 +332,7 @@ START_TEST(init_image_is_a_static_program)
 {
 	struct ak_err err = { 0 };
 	unsigned char head[20];
-	int fd = init_image_open(&err);
+	int fd = init_image_open(false, &err);
 
 	ck_assert_msg(fd >= 0, "%s", err.msg);
 	ck_assert_int_eq(pread(fd, head, sizeof(head), 0), sizeof(head));
