@@ -44,7 +44,7 @@ static struct init_filter as_filter(const struct seccomp_filter *f)
 /* File operations work below the workspace and wherever a command may write */
 static void fill_serve(const struct plan *p, struct init_config *c)
 {
-	c->flags = INIT_SERVE | (c->flags & INIT_LANDLOCK) | (p->late_filters ? INIT_LATE_FILTERS : 0u) |
+	c->flags = INIT_SERVE | (c->flags & INIT_LANDLOCK) | (p->late_filters || p->filter ? INIT_LATE_FILTERS : 0u) |
 		   (p->leaves ? INIT_LEAVES : 0u);
 	c->argc = 0;
 	c->nkeep_fds = 0;

@@ -21,7 +21,7 @@
 #include "executor/shared/ak_weaken.h"
 
 #define REAP_MAX 256		/* at a time: who forks and exits without end cannot keep init from its other work */
-#define HELD_MAX_MS 2000	/* how long a command waits for a prepared process */
+#define HELD_MAX_MS 10000	/* how long a command waits for a prepared process */
 #define PAGE 4096u
 
 enum { EXIT_LOST = 1 };		/* the executor is gone or talks nonsense */

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #define MS 1000000ull
-#define PREPARE_MAX_NS (2000 * MS)	/* a keeper or command that does not get ready is ended (somebody stopped it) */
-#define KILL_GRACE_NS (1000 * MS)	/* a keeper that does not end its command is ended itself */
+#define PREPARE_MAX_NS (8000 * MS)	/* a keeper or command that does not get ready is ended (somebody stopped it) */
+#define KILL_GRACE_NS (4000 * MS)	/* a keeper that does not end its command is ended itself */
 #define LOST_MAX_NS (2000 * MS)		/* what a lost keeper left is not waited for any longer */
 #define RETRY_NS (200 * MS)		/* after a slot that could not be prepared */
 #define SWEEP_MS 5

@@ -197,7 +197,6 @@ void confine_self_test(const struct init *in)
 		struct failure f = { .stage = INIT_STAGE_CONFINE, .exit_code = 125 };
 		long r;
 
-
 		if (in->cfg->canary_skip >> i & 1)
 			continue;	/* a user's profile would kill the process for it */
 		r = syscall(c->nr, c->arg[0], c->arg[1], c->arg[2]);

@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	expect(strv != NULL);
 	memset(&c, 0xa5, sizeof(c));
 	if (init_config_decode(data, size, strv, slots, &c) == 0) {
-		expect(n >= 1 && (long)c.argc + (long)c.envc == n);
+		expect(n >= 0 && (long)c.argc + (long)c.envc == n && (c.argc > 0 || (c.flags & INIT_SERVE)));
 		expect(!c.argv[c.argc] && !c.envp[c.envc]);
 		check_same_bytes(&c, data, size);
 	} else {

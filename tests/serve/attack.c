@@ -21,8 +21,9 @@
 
 static int forever(void)
 {
-	for (;;)
-		(void)pause();
+	while (pause() != 0)
+		;
+	return 0;
 }
 
 /* A daemon, away from its group and session, that ignores what can be ignored and holds stdout */
@@ -229,7 +230,7 @@ static void killed(struct drv *d, const char *name, const char *text_inside)
 	(void)drv_wait(d, c, 8000);
 	ms = (double)(ak_now_ns() - from) / 1e6;
 	(void)snprintf(text, sizeof(text), "%s-killed", name);
-	say(drv_code(c) == 137 && (c->end.flags & INIT_EXITED_KILLED) && ms < 3000, "BLOCKED", text, "code %d, flags %x, %.0f ms", drv_code(c),
+	say(drv_code(c) == 137 && (c->end.flags & INIT_EXITED_KILLED) && ms < 8000, "BLOCKED", text, "code %d, flags %x, %.0f ms", drv_code(c),
 	    c->end.flags, ms);
 	drv_free(c);
 	next_works(d, text);

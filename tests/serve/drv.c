@@ -44,30 +44,28 @@ struct own {
 	struct privs privs;
 };
 
-static bool enter_root_mode(struct own *w, struct ak_err *err)
-{
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		die("no_new_privs", NULL);
-	if (w->p.identity != PLAN_ID_RANGE)
-		return false;
-	if (privs_reserve(&w->privs, err) < 0 || privs_prepare_mounts(&w->privs, &w->p, err) < 0 ||
-	    privs_enter(&w->privs, err) < 0)
-		die("root mode", err);
-	return true;
-}
-
+/* without cgroups: limits are those of resource limits */
 static void start(struct drv *d, struct own *w, struct ak_err *err)
 {
+	const struct plan_groups none = { .why = "a test", .advice = "" };
+	const bool root = w->p.identity == PLAN_ID_RANGE;
+	const int abi = AK_WEAK(ak_weaken_mask(), AK_WEAK_LANDLOCK) ? 0 : landlock_abi();
+	struct sandbox_birth birth = SANDBOX_BIRTH_NONE;
 	struct streams st = { 0 };
-	bool root;
-	int abi;
 
 	for (int i = 0; i < 3; i++)
 		st.s[i] = (struct stream){ .outer = -1, .child = -1, .inner = -1 };
-	root = enter_root_mode(w, err);
-	abi = AK_WEAK(ak_weaken_mask(), AK_WEAK_LANDLOCK) ? 0 : landlock_abi();
-	if (sandbox_start(&w->p, &st, root ? &w->privs : NULL, abi, &d->sb, err) < 0)
+	if (plan_enforce(&w->p, &w->o, &none, err) < 0)
+		die("limits", err);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		die("no_new_privs", NULL);
+	if (root && (privs_reserve(&w->privs, err) < 0 || privs_prepare_mounts(&w->privs, &w->p, err) < 0))
+		die("root mode", err);
+	if (sandbox_prepare(&w->p, &st, root, abi, -1, &birth, err) < 0 || (root && privs_enter(&w->privs, NULL, err) < 0))
+		die("prepare", err);
+	if (sandbox_start(&birth, root ? &w->privs : NULL, NULL, &d->sb, err) < 0)
 		die("start", err);
+	sandbox_birth_release(&birth);
 }
 
 void drv_start_with(struct drv *d, int argc, char *const argv[], bool late_filters, bool leaves)

@@ -288,7 +288,7 @@ static void race(struct drv *d, const char *outside)
 	c = drv_exec(d, &(struct spec){ .argv = (const char *const[]){ "sh", "-c", text, NULL } });
 	(void)usleep(300000);
 	for (int i = 0; i < 300; i++) {
-		if (put(d, "r/p/n/f", "escaped", INIT_FILE_PARENTS, 0) == 0)
+		if (put(d, "r/p/escaped", "escaped", INIT_FILE_PARENTS, 0) == 0)
 			ok++;
 		else
 			refused++;
@@ -296,7 +296,7 @@ static void race(struct drv *d, const char *outside)
 	(void)drv_send(d, &(struct init_req){ .type = INIT_REQ_KILL, .id = c->id }, NULL, 0);
 	(void)drv_wait(d, c, 5000);
 	drv_free(c);
-	(void)snprintf(text, sizeof(text), "%s/n", outside);
+	(void)snprintf(text, sizeof(text), "%s/escaped", outside);
 	say(ok > 0 && access(text, F_OK) < 0, "BLOCKED", "race-with-links", "written %d, refused %d", ok, refused);
 	(void)fprintf(stderr, "race: written %d, refused %d\n", ok, refused);
 }

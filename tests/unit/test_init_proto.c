@@ -41,6 +41,19 @@ static struct init_config sample(void)
 	return c;
 }
 
+static struct init_config serving(void)
+{
+	struct init_config c = sample();
+
+	c.flags = INIT_SERVE | INIT_LATE_FILTERS | INIT_LEAVES | INIT_LANDLOCK;
+	c.argc = 0;
+	c.nkeep_fds = 0;
+	c.roots[0] = "/work";
+	c.roots[1] = "/tmp";
+	c.nroots = 2;
+	return c;
+}
+
 static int decode(const void *buf, size_t len, struct init_config *ret)
 {
 	static const char *strv[64];
@@ -82,6 +95,26 @@ START_TEST(config_decodes_to_what_was_encoded)
 	ck_assert_int_eq(d.keep_fds[1], INT32_MAX);
 	ck_assert_uint_eq(d.tty_rows, 24);
 	ck_assert_uint_eq(d.tty_cols, 65535);
+}
+END_TEST
+
+START_TEST(config_of_serve_mode_has_roots_and_no_argv)
+{
+	struct init_config c = serving(), d;
+	uint8_t buf[CAP] = { 0 };
+	long n = init_config_encode(&c, buf, sizeof(buf));
+
+	ck_assert_int_gt(n, 0);
+	for (long i = 0; i < n; i++)
+		ck_assert_int_eq(decode(buf, (size_t)i, &d), -EBADMSG);
+	ck_assert_int_eq(decode(buf, (size_t)n, &d), 0);
+	ck_assert_uint_eq(d.flags, c.flags);
+	ck_assert_uint_eq(d.argc, 0);
+	ck_assert_ptr_null(d.argv[0]);
+	ck_assert_uint_eq(d.envc, 2);
+	ck_assert_uint_eq(d.nroots, 2);
+	ck_assert_str_eq(d.roots[0], "/work");
+	ck_assert_str_eq(d.roots[1], "/tmp");
 }
 END_TEST
 
@@ -161,6 +194,7 @@ START_TEST(config_encode_refuses_counts_over_their_maximum)
 	OVER(nkeep_fds, AK_INIT_FDS_MAX);
 	OVER(profile.count, AK_INIT_FILTER_MAX);
 	OVER(floor.count, AK_INIT_FILTER_MAX);
+	OVER(nroots, AK_INIT_ROOTS_MAX);
 #undef OVER
 }
 END_TEST
@@ -196,7 +230,16 @@ START_TEST(config_encode_refuses_what_init_would)
 		assignment;                                                                                  \
 		ck_assert_int_eq(init_config_encode(&c, buf, sizeof(buf)), -EINVAL);                         \
 	} while (0)
-	BAD(c.flags = 1u << 2);
+	BAD(c.flags = 1u << 5);
+	BAD(c.flags |= INIT_LATE_FILTERS);
+	BAD(c.flags |= INIT_LEAVES);
+	BAD((c.roots[0] = "/work", c.nroots = 1));
+	BAD(c.flags = INIT_SERVE);	/* with an argv and kept descriptors */
+	BAD((c = serving(), c.argc = 1));
+	BAD((c = serving(), c.nkeep_fds = 1));
+	BAD((c = serving(), c.flags |= INIT_TTY));
+	BAD((c = serving(), c.roots[1] = "tmp"));
+	BAD((c = serving(), c.roots[1] = NULL));
 	BAD(c.argc = 0);
 	BAD(c.argv = hole);
 	BAD(c.cwd = NULL);
@@ -395,6 +438,7 @@ int main(void)
 
 	suite_add_tcase(s, tc);
 	tcase_add_test(tc, config_decodes_to_what_was_encoded);
+	tcase_add_test(tc, config_of_serve_mode_has_roots_and_no_argv);
 	tcase_add_test(tc, config_decode_rejects_every_truncation_and_addition);
 	tcase_add_test(tc, config_decode_wants_room_for_the_strings);
 	tcase_add_test(tc, config_decode_rejects_magic_and_counts);
