@@ -50,10 +50,9 @@ static int split(const char *url, struct parts *p, struct ak_err *err)
 		return ak_err_set(err, EINVAL, "the URL is none that starts with https:// and has a host");
 	(void)curl_url_get(p->u, CURLUPART_USER, &p->user, 0);
 	(void)curl_url_get(p->u, CURLUPART_FRAGMENT, &p->fragment, 0);
-	if (curl_url_get(p->u, CURLUPART_SCHEME, &p->scheme, 0) != CURLUE_OK ||
-	    curl_url_get(p->u, CURLUPART_HOST, &p->host, 0) != CURLUE_OK ||
-	    curl_url_get(p->u, CURLUPART_PORT, &p->port, CURLU_DEFAULT_PORT) != CURLUE_OK)
-		return ak_err_set(err, EINVAL, "the URL is none that starts with https:// and has a host");
+	(void)curl_url_get(p->u, CURLUPART_SCHEME, &p->scheme, 0);
+	(void)curl_url_get(p->u, CURLUPART_HOST, &p->host, 0);
+	(void)curl_url_get(p->u, CURLUPART_PORT, &p->port, CURLU_DEFAULT_PORT);
 	return 0;
 }
 
@@ -79,9 +78,13 @@ static bool is_loopback(const char *host)
 
 static int check(const struct parts *p, bool plain_ok, char where[HTTP_HOST_MAX], bool *ret_loopback, struct ak_err *err)
 {
-	bool plain = strcasecmp(p->scheme, "http") == 0;
-	bool loopback = is_loopback(p->host);
+	bool plain;
+	bool loopback;
 
+	if (!p->scheme || !p->host || !p->port)
+		return ak_err_set(err, EINVAL, "the URL is none that starts with https:// and has a host");
+	plain = strcasecmp(p->scheme, "http") == 0;
+	loopback = is_loopback(p->host);
 	if (!plain && strcasecmp(p->scheme, "https") != 0)
 		return ak_err_set(err, EINVAL, "the URL starts neither with https:// nor with http://");
 	if (p->user)

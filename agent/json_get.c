@@ -118,8 +118,8 @@ size_t json_count(const struct cJSON *item)
 }
 
 /*
- * The value at @path, of kind @want. Return: 1 with it; 0 when it is absent or null and that is allowed; -ENOENT,
- * -EBADMSG.
+ * The value at @path, of kind @want. Return: 0 with it in *@ret, or with *@ret untouched when it is absent or null and that
+ * is allowed; -ENOENT, -EBADMSG.
  */
 static int find(const struct cJSON *from, const char *path, bool need, enum json_kind want,
 		const struct cJSON **ret, struct ak_err *err)
@@ -137,17 +137,17 @@ static int find(const struct cJSON *from, const char *path, bool need, enum json
 		return ak_err_set(err, EBADMSG, "%s: expected %s, got %s", path, json_kind_name(want),
 				  json_kind_name(kind));
 	*ret = item;
-	return 1;
+	return 0;
 }
 
 static int find_str(const struct cJSON *from, const char *path, bool need, const char **ret, struct ak_err *err)
 {
-	const struct cJSON *item;
+	const struct cJSON *item = NULL;
 	int rc = find(from, path, need, JSON_STRING, &item, err);
 
-	if (rc > 0)
+	if (item)
 		*ret = item->valuestring;
-	return rc < 0 ? rc : 0;
+	return rc;
 }
 
 int json_need_str(const struct cJSON *from, const char *path, const char **ret, struct ak_err *err)
@@ -162,12 +162,12 @@ int json_opt_str(const struct cJSON *from, const char *path, const char **ret, s
 
 static int find_bool(const struct cJSON *from, const char *path, bool need, bool *ret, struct ak_err *err)
 {
-	const struct cJSON *item;
+	const struct cJSON *item = NULL;
 	int rc = find(from, path, need, JSON_BOOL, &item, err);
 
-	if (rc > 0)
+	if (item)
 		*ret = json_true(item);
-	return rc < 0 ? rc : 0;
+	return rc;
 }
 
 int json_need_bool(const struct cJSON *from, const char *path, bool *ret, struct ak_err *err)
@@ -180,42 +180,33 @@ int json_opt_bool(const struct cJSON *from, const char *path, bool *ret, struct 
 	return find_bool(from, path, false, ret, err);
 }
 
-/* Also the four functions for arrays and objects: the pointer itself is the result */
-static int find_list(const struct cJSON *from, const char *path, bool need, enum json_kind want,
-		     const struct cJSON **ret, struct ak_err *err)
-{
-	int rc = find(from, path, need, want, ret, err);
-
-	return rc < 0 ? rc : 0;
-}
-
 int json_need_arr(const struct cJSON *from, const char *path, const struct cJSON **ret, struct ak_err *err)
 {
-	return find_list(from, path, true, JSON_ARRAY, ret, err);
+	return find(from, path, true, JSON_ARRAY, ret, err);
 }
 
 int json_opt_arr(const struct cJSON *from, const char *path, const struct cJSON **ret, struct ak_err *err)
 {
-	return find_list(from, path, false, JSON_ARRAY, ret, err);
+	return find(from, path, false, JSON_ARRAY, ret, err);
 }
 
 int json_need_obj(const struct cJSON *from, const char *path, const struct cJSON **ret, struct ak_err *err)
 {
-	return find_list(from, path, true, JSON_OBJECT, ret, err);
+	return find(from, path, true, JSON_OBJECT, ret, err);
 }
 
 int json_opt_obj(const struct cJSON *from, const char *path, const struct cJSON **ret, struct ak_err *err)
 {
-	return find_list(from, path, false, JSON_OBJECT, ret, err);
+	return find(from, path, false, JSON_OBJECT, ret, err);
 }
 
 static int find_number(const struct cJSON *from, const char *path, bool need, unsigned places, bool whole,
 		       uint64_t *ret, struct ak_err *err)
 {
-	const struct cJSON *item;
+	const struct cJSON *item = NULL;
 	int rc = find(from, path, need, JSON_NUMBER, &item, err);
 
-	if (rc <= 0)
+	if (!item)
 		return rc;
 	rc = json_scale(item->valuestring, places, whole, ret);
 	if (rc == -EBADMSG)

@@ -87,17 +87,19 @@ static int by_name(const void *a, const void *b)
 static void print_sorted(const struct cJSON *obj, unsigned flags, struct ak_buf *out)
 {
 	size_t n = json_count(obj);
-	const struct cJSON **list = n > 0 ? malloc(n * sizeof(struct cJSON *)) : NULL;
+	const struct cJSON **list;
 	size_t i = 0;
 
-	if (n > 0 && !list) {
+	if (n == 0)
+		return;
+	list = calloc(n, sizeof(struct cJSON *));
+	if (!list) {
 		out->failed = true;
 		return;
 	}
 	for (const struct cJSON *c = obj->child; c; c = c->next)
 		list[i++] = c;
-	if (n > 1)
-		qsort(list, n, sizeof(struct cJSON *), by_name);
+	qsort(list, n, sizeof(struct cJSON *), by_name);
 	for (i = 0; i < n; i++)
 		print_member(list[i], i == 0, flags, out);
 	free(list);

@@ -216,13 +216,14 @@ void json_text_add(struct ak_buf *b, const char *text)
 
 size_t json_text_end(struct ak_buf *b)
 {
+	static const unsigned char replacement[] = {0xef, 0xbf, 0xbd};
 	unsigned char *p = (unsigned char *)b->data;
 	size_t count = 0;
 
 	for (size_t i = 0; i + 3 <= b->len; i++) {
 		if (!JSON_ANY_HALF(p + i, b->len - i))
 			continue;
-		memcpy(p + i, "\xef\xbf\xbd", 3);
+		memcpy(p + i, replacement, sizeof(replacement));
 		i += 2;
 		count++;
 	}

@@ -218,14 +218,22 @@ END_TEST
 /* @n times @piece between @head and @tail */
 static char *repeated(const char *head, const char *piece, size_t n, const char *tail)
 {
-	struct ak_buf b = {.max = 256u << 20};
+	size_t len = strlen(piece);
+	size_t all = n * len;
+	char *text = malloc(strlen(head) + all + strlen(tail) + 1);
+	char *p = text + strlen(head);
 
-	ak_buf_str(&b, head);
-	for (size_t i = 0; i < n; i++)
-		ak_buf_str(&b, piece);
-	ak_buf_str(&b, tail);
-	ck_assert(!b.failed);
-	return b.data;
+	ck_assert_ptr_nonnull(text);
+	memcpy(text, head, strlen(head));
+	memcpy(p, piece, len);
+	for (size_t done = len; done < all;) {
+		size_t more = done < all - done ? done : all - done;
+
+		memcpy(p + done, p, more);
+		done += more;
+	}
+	memcpy(p + all, tail, strlen(tail) + 1);
+	return text;
 }
 
 static int result(const char *text, const struct json_limits *limits)
@@ -565,8 +573,8 @@ START_TEST(time_is_linear)
 		size_t n;
 	} rows[] = {
 		{"[1", ",1", "]", 40000},
-		{"\"", "\\u00e4", "\"", 400000},
-		{"\"", "\\\\", "\"", 1000000},
+		{"\"", "\\u00e4", "\"", 100000},
+		{"\"", "\\\\", "\"", 200000},
 		{"[\"\"", ",\"abc\"", "]", 40000},
 		{"[{}", ",{\"a\":[]}", "]", 20000},
 	};
