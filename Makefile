@@ -247,7 +247,7 @@ check-integration: all weak escape itools serve client
 	tests/run-integration.sh
 
 weak:
-	$(MAKE) PROFILE=weak all serve
+	$(MAKE) PROFILE=weak all serve itools
 
 lint:
 	scripts/lint.sh

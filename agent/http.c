@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "agent/http_int.h"
+#include "agent/http_weaken.h"
 #include "executor/shared/ak_clock.h"
 #include "executor/shared/ak_err.h"
 
@@ -135,16 +136,16 @@ static void set_safety(struct options *o, const struct http_request *rq, bool lo
 	bool plain = strncasecmp(rq->url, "http:", 5) == 0;
 
 	SET(o, CURLOPT_PROTOCOLS_STR, plain ? "http" : "https");
-	SET(o, CURLOPT_FOLLOWLOCATION, 0L);
-	SET(o, CURLOPT_SSL_VERIFYPEER, 1L);
-	SET(o, CURLOPT_SSL_VERIFYHOST, 2L);
+	SET(o, CURLOPT_FOLLOWLOCATION, http_weak("redirect") ? 1L : 0L);
+	SET(o, CURLOPT_SSL_VERIFYPEER, http_weak("verify") ? 0L : 1L);
+	SET(o, CURLOPT_SSL_VERIFYHOST, http_weak("verify") ? 0L : 2L);
 	SET(o, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	SET(o, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
 	SET(o, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
 	SET(o, CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE); /* no key for the proxy */
 	SET(o, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
 	/* what may go in the clear to this machine only must not go to a proxy elsewhere */
-	if (plain && loopback)
+	if (plain && loopback && !http_weak("proxy"))
 		SET(o, CURLOPT_NOPROXY, "*");
 	if (rq->ca_file) {
 		SET(o, CURLOPT_CAINFO, rq->ca_file);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/http_int.h"
+#include "agent/http_weaken.h"
 
 static void wiping_free(void *p)
 {
@@ -28,5 +29,7 @@ static void *wiping_realloc(void *p, size_t n)
 
 CURLcode http_memory_init(void)
 {
+	if (http_weak("wipe"))
+		return curl_global_init(CURL_GLOBAL_DEFAULT);
 	return curl_global_init_mem(CURL_GLOBAL_DEFAULT, malloc, wiping_free, wiping_realloc, strdup, calloc);
 }

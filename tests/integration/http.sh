@@ -440,5 +440,34 @@ kill -HUP "$pid"
 wait "$pid"
 like end "$(out)" "end=$STALLED_HEAD "
 
+# --- controls: without the protection the tests above would notice
+
+# weakly NAME OPTION... URL - the request by the test build that lacks this protection
+weakly() {
+	local GET=$IT/bin/httpget-weak
+	t "control:$1"
+	: >"$J"
+	[ -x "$GET" ] || {
+		skip "no weak build (make weak)"
+		return 1
+	}
+	AK_WEAKEN_HTTP=$1 get "${@:2}"
+}
+
+if weakly verify "$S/ok"; then
+	is end "$END $STATUS" "$DONE 200"
+	ok "the key went to whoever answered" grep -qF "$KEY" "$J"
+fi
+if weakly redirect "$U/redirect"; then
+	ok "the other address was asked" grep -q stolen "$J"
+	is "keys sent" "$(grep -cF "$KEY" "$J")" 2
+fi
+if http_proxy=http://127.0.0.1:$DEAD weakly proxy "$U/ok"; then
+	is end "$END" "$UNREACHABLE"
+fi
+if weakly wipe "$U/401"; then
+	[ "${LEFT:-0}" -gt 0 ] || nok "no key left in memory"
+fi
+
 server_stop
 done_suite
