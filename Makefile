@@ -84,6 +84,7 @@ AGENT_TESTS := $(basename $(notdir $(shell grep -l '^#include "agent/' tests/uni
 	2>/dev/null)))
 AGENT_UNIT := $(filter $(AGENT_TESTS:%=$(B)/unit/%),$(UNIT))
 AGENT_FUZZ := $(filter $(AGENT_TESTS:%=$(B)/fuzz/%),$(FUZZ))
+AGENT_BENCH := $(patsubst tests/bench/%.c,$(B)/bench/%,$(shell grep -l '^#include "agent/' tests/bench/*.c))
 AGENT_OBJ := $(AGENT_SRC:%.c=$(B)/%.o) $(B)/agent/prices_blob.o
 ITOOLS := $(patsubst tests/integration/%.c,$(B)/integration/%,$(wildcard tests/integration/*.c))
 EXEC_OBJ := $(EXEC_SRC:%.c=$(B)/%.o) $(B)/seccomp/filters_gen.o $(B)/init_blob.o
@@ -252,13 +253,12 @@ weak:
 lint:
 	scripts/lint.sh
 
-$(B)/bench/%: tests/bench/%.c $(AGENT_OBJ)
+$(AGENT_BENCH): $(B)/bench/%: tests/bench/%.c $(AGENT_OBJ)
 	@mkdir -p $(@D)
 	$(Q)echo '  BENCH $@'; $(CC) $(ALL_CFLAGS) $(AGENT_CFLAGS) -o $@ $< $(AGENT_OBJ) $(TEST_LINK) $(AGENT_LIBS)
 
-bench: all $(B)/bench/sse_bench $(B)/bench/acc_bench
-	$(B)/bench/sse_bench
-	$(B)/bench/acc_bench
+bench: all $(AGENT_BENCH)
+	for b in $(AGENT_BENCH); do $$b || exit 1; done
 	tests/bench/bench.sh $(B)/ak
 
 format:
