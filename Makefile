@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ak: see README.md. Targets: all check check-integration lint bench weak install uninstall format clean
+# ak: see README.md. Targets: all check check-integration check-vm lint bench weak install uninstall format clean
 PROFILE ?= release
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -89,7 +89,7 @@ AGENT_OBJ := $(AGENT_SRC:%.c=$(B)/%.o) $(B)/agent/prices_blob.o
 ITOOLS := $(patsubst tests/integration/%.c,$(B)/integration/%,$(wildcard tests/integration/*.c))
 EXEC_OBJ := $(EXEC_SRC:%.c=$(B)/%.o) $(B)/seccomp/filters_gen.o $(B)/init_blob.o
 
-.PHONY: all check check-integration check-boundary corpus lint bench weak install uninstall format clean escape fuzz itools serve client unit
+.PHONY: all check check-integration check-vm vmtool check-boundary corpus lint bench weak install uninstall format clean escape fuzz itools serve client unit
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -246,6 +246,15 @@ check: all $(UNIT) $(FUZZ)
 
 check-integration: all weak escape itools serve client
 	tests/run-integration.sh
+
+# the emulated machine of tests/vm: limits with a real cgroup v2 tree, and what must not touch the host. Needs root
+check-vm: all weak vmtool
+	tests/vm/check-vm.sh
+
+vmtool: build/vm/vmtool
+build/vm/vmtool: tests/vm/vmtool.c
+	@mkdir -p $(@D)
+	$(Q)echo '  VM    $@'; $(MUSL_CC) -std=c17 -D_GNU_SOURCE $(WARN) -O1 -static -pthread -o $@ $<
 
 weak:
 	$(MAKE) PROFILE=weak all serve itools
