@@ -57,12 +57,16 @@ no_groups() {
 	[ -z "$(groups)" ]
 }
 
+some_group() {
+	[ -n "$(groups)" ]
+}
+
 # procs - how many processes of the tool there are
 procs() {
 	local n=0 p c
 	for p in /proc/[0-9]*/comm; do
-		read -r c <"$p" 2>/dev/null && [ "$c" = vmtool ] && n=$((n + 1))
-	done
+		read -r c <"$p" && [ "$c" = vmtool ] && n=$((n + 1))
+	done 2>/dev/null
 	echo "$n"
 }
 

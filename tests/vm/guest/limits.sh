@@ -5,12 +5,14 @@
 . /job/lib.sh
 
 : "${BOMBS:=20}" "${PARALLEL:=12}"
+# the whole number of each kind for root; the others show that it is the same for them
+[ "$WHO" = root ] || BOMBS=$(((BOMBS + 3) / 4)) PARALLEL=$(((PARALLEL + 1) / 2))
 as_is() { run "$AK" exec -C "$WS" --json "$@"; }
 behind() { back "$AK" exec -C "$WS" --json "$@"; }
 
 # --- memory ---
 t "RES-03+79:out-of-memory"
-(cd "$WS" && "$AK" exec --json -m 64m -- "$T" mem 8m 4 >"$DIR/sibling" 2>&1) &
+(cd "$WS" && "$AK" exec --json -m 64m -- "$T" mem 8m 4 >"$DIR/sibling" 2>"$DIR/sibling.err") &
 as_is -m 64m -- "$T" mem 1g
 is "exit code" "$RC" 137
 is "status" "$(js status)" oom_killed
@@ -44,7 +46,7 @@ is "memory.hit" "$(js limits memory hit)" false
 
 t "RES-03:no-swap"
 behind -m 64m -- sleep 4
-wait_for no no_groups
+wait_for some_group
 leaf=$(groups | head -n 1)
 is "memory.swap.max" "$(cat "$leaf/memory.swap.max")" 0
 is "memory.max" "$(cat "$leaf/memory.max")" 67108864
@@ -104,8 +106,8 @@ elif [ "$WHO" = session ]; then
 fi
 is "exit code" "$RC" 137
 is "memory.hit" "$(js limits memory hit)" false
-unlike "status" "$(js status)" '^exited$'
-like "warnings" "$(js warnings)" "memory"
+is "status" "$(js status)" oom_killed
+like "whose limit" "$(err)" "outer group.*${OUTER:+tight}"
 
 # --- processes ---
 t "RES-01+80:fork-bomb"
@@ -138,11 +140,18 @@ nothing_left
 
 # --- processor time ---
 t "RES-09+81:half-a-processor"
-as_is --cpus 0.5 -- "$T" spin 4 6
-between "percent of a processor, seen by the program" "$(js stdout | tr -dc 0-9)" 45 55
+# a machine that has not that much to give (a busy host) shows only that it is not more
+low=45
+for ((i = 0; i < 4; i++)); do
+	[ "$("$T" spin 4 1 | tr -dc 0-9)" -lt 120 ] || break
+done
+[ $i -lt 4 ] || low=1
+as_is --cpus 0.5 -- "$T" spin 4 5
+between "percent of a processor, seen by the program" "$(js stdout | tr -dc 0-9)" $low 55
 used=$(($(js usage cpu_user_ms | cut -d. -f1) + $(js usage cpu_system_ms | cut -d. -f1)))
 ms=$(js duration_ms | cut -d. -f1)
-between "percent of a processor, as reported" $((used * 100 / ms)) 45 55
+between "percent of a processor, as reported" $((used * 100 / ms)) $low 55
+[ $low = 45 ] || echo "note: $WHO: the machine is too busy for the lower bound of half a processor"
 is "cpus.hit" "$(js limits cpus hit)" true
 is "cpus.enforced_by" "$(js limits cpus enforced_by)" cgroup
 
@@ -155,7 +164,7 @@ nothing_left
 
 # --- ends ---
 t "CG-05:killed-at-any-moment"
-for ((i = 0; i < 12; i++)); do
+for ((i = 0; i < PARALLEL; i++)); do
 	"$AK" exec -q -C "$WS" -- "$T" forks 3 20 >"$O" 2>"$E" &
 	sleep "0.$((RANDOM % 5))$((RANDOM % 10))"
 	kill -9 $! && wait $!
@@ -175,7 +184,7 @@ nothing_left
 t "CG-07:side-by-side"
 for ((i = 0; i < PARALLEL; i++)); do
 	use=$((i == 3 ? 300 : 4))m
-	(cd "$WS" && exec "$AK" exec --json -m 64m -- "$T" mem $use 1 >"$DIR/p$i" 2>&1) &
+	(cd "$WS" && exec "$AK" exec --json -m 64m -- "$T" mem $use 1 >"$DIR/p$i" 2>"$DIR/e$i") &
 done
 wait
 for ((i = 0; i < PARALLEL; i++)); do

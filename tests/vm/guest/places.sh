@@ -15,7 +15,7 @@ refusal() {
 t "AK_CGROUP:used"
 mkdir "$OUTER/mine"
 back env AK_CGROUP="$OUTER/mine" "$AK" exec -C "$WS" --json -m 64m -- sleep 4
-wait_for no no_groups
+wait_for some_group
 like "place" "$(groups)" "^$OUTER/mine/ak-"
 front
 is "exit code" "$RC" 0

@@ -28,7 +28,7 @@ is "stderr" "$(err)" ""
 
 t "systemd:the-group-is-below-the-user-manager"
 back su - aktest -c "exec $AK exec -C $WS0 -q -m 64m -- sleep 5"
-wait_for no no_groups
+wait_for some_group
 like "place" "$(groups)" "user@$(id -u aktest)\.service/"
 front
 is "exit code" "$RC" 0
