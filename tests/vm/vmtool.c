@@ -41,6 +41,11 @@ static void nap(double s)
 		;
 }
 
+static long number(const char *s)
+{
+	return strtol(s, NULL, 10);
+}
+
 static size_t size_of(const char *s)
 {
 	char *end;
@@ -134,7 +139,7 @@ static int do_sysv(char **a)
 /* forks N [SECONDS]: start sleeping children until N are there or the kernel refuses */
 static int do_forks(char **a)
 {
-	long n = atol(a[0]), i;
+	long n = number(a[0]), i;
 	double s = a[1] ? atof(a[1]) : 0;
 
 	for (i = 0; i < n; i++) {
@@ -175,7 +180,7 @@ static int do_bomb(char **a)
 /* forkrate N: how many of N children could be started one after the other, as somebody else on the machine would */
 static int do_forkrate(char **a)
 {
-	long n = atol(a[0]), good = 0;
+	long n = number(a[0]), good = 0;
 
 	for (long i = 0; i < n; i++) {
 		pid_t p = fork();
@@ -206,7 +211,7 @@ static int do_spin(char **a)
 	double start = now();
 
 	busy_until = start + atof(a[1]);
-	for (int i = 1; i < atoi(a[0]); i++)
+	for (int i = 1; i < number(a[0]); i++)
 		if (pthread_create(&t, NULL, busy, NULL))
 			die("pthread_create");
 	busy(NULL);
@@ -219,7 +224,7 @@ static int do_spin(char **a)
 /* spinproc CHILDREN SECONDS: busy children of one process, which waits for them */
 static int do_spinproc(char **a)
 {
-	int n = atoi(a[0]);
+	long n = number(a[0]);
 
 	busy_until = now() + atof(a[1]);
 	for (int i = 0; i < n; i++) {
@@ -240,7 +245,7 @@ static int do_spinproc(char **a)
 /* crash [SIGNAL]: as a faulty program does, with the largest core limit it can get */
 static int do_crash(char **a)
 {
-	int sig = a[0] ? atoi(a[0]) : SIGSEGV;
+	int sig = a[0] ? (int)number(a[0]) : SIGSEGV;
 	struct rlimit l;
 
 	getrlimit(RLIMIT_CORE, &l);
@@ -257,7 +262,7 @@ static int do_inodes(char **a)
 {
 	char name[4096];
 
-	for (long i = 0; i < atol(a[1]); i++) {
+	for (long i = 0; i < number(a[1]); i++) {
 		snprintf(name, sizeof(name), "%s/f%ld", a[0], i);
 		int fd = open(name, O_CREAT | O_WRONLY, 0600);
 

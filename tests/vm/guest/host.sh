@@ -2,8 +2,9 @@
 # shellcheck shell=bash
 # What must not be tried on a machine that is needed: core handlers, shared mounts, settings of the kernel, bombs without
 # limits, swap. As root, in the machine without an init system.
+# shellcheck source=tests/vm/guest/lib.sh
 . /job/lib.sh
-user() { run $as_user aktest "$AK" exec -C /home/aktest "$@"; }
+user() { run "$AS_USER" aktest "$AK" exec -C /home/aktest "$@"; }
 core_log() { wc -l </run/core.log 2>/dev/null || echo 0; }
 
 # settled - the number of lines in the log of the core handler, after time for a late one
@@ -69,7 +70,7 @@ mounts >"$DIR/before"
 for who in root user; do
 	case $who in
 	root) "$AK" exec -q -C "$WS" --tmpfs /srv -- sleep 1 & ;;
-	user) $as_user aktest "$AK" exec -q -C /home/aktest --tmpfs /srv -- sleep 1 & ;;
+	user) "$AS_USER" aktest "$AK" exec -q -C /home/aktest --tmpfs /srv -- sleep 1 & ;;
 	esac
 	for _ in 1 2 3 4; do
 		mounts >"$DIR/during"

@@ -9,7 +9,8 @@ RES=/dev/null
 AK=/opt/ak/ak
 AKW=/opt/ak/ak-weak
 T=/opt/ak/vmtool # visible in every sandbox: /opt is shown
-as_user=/opt/ak/as-user # NAME CMD...: an ordinary user without a session
+# shellcheck disable=SC2034 # used by the suites
+AS_USER=/opt/ak/as-user # NAME CMD...: an ordinary user without a session
 LIMIT=90         # emulation is slow
 CG=/sys/fs/cgroup
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -45,7 +46,7 @@ front() {
 
 # between TEXT NUMBER LOW HIGH (whole numbers)
 between() {
-	[[ $2 =~ ^[0-9]+$ ]] && [ "$2" -ge "$3" ] && [ "$2" -le "$4" ] || nok "$1: $2 is not between $3 and $4; stderr: $(_short "$(err)")"
+	[[ $2 =~ ^[0-9]+$ && $2 -ge $3 && $2 -le $4 ]] || nok "$1: $2 is not between $3 and $4; stderr: $(_short "$(err)")"
 }
 
 # groups of ours anywhere in the tree

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # Limits with a real cgroup v2 tree; the same for every caller (WHO): root, an ordinary user in a delegated subtree, an
 # ordinary user in a systemd session. A folder OUTER, where the caller has one, is a group that it may limit and use.
+# shellcheck source=tests/vm/guest/lib.sh
 . /job/lib.sh
 
 : "${BOMBS:=20}" "${PARALLEL:=12}"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2016 # expanded inside
 # `ak exec` on Debian's kernel 6.1, rootless and as root: ids, filters, an idmapped workspace on a disk, ends, refusals.
+# shellcheck source=tests/vm/guest/lib.sh
 . /job/lib.sh
-user() { run $as_user akother env -C /tmp/vw "$AK" "$@"; }
+user() { run "$AS_USER" akother env -C /tmp/vw "$AK" "$@"; }
 mkdir -p /home/akother/w /tmp/vw
 chown 1234:1234 /home/akother/w
 chmod 755 /home/akother
