@@ -20,6 +20,7 @@ login aktest "exec $AK exec -C $WS0 --json -m 64m -- $T mem 1g"
 is "exit code" "$RC" 137
 is "status" "$(js status)" oom_killed
 is "enforced_by" "$(js limits memory enforced_by)" cgroup
+is "warnings" "$(js warnings)" "[]"
 login aktest "exec $AK exec -C $WS0 --json -m 64m --pids 30 -- $T forks 60"
 is "exit code" "$RC" 0
 is "pids.hit" "$(js limits pids hit)" true
