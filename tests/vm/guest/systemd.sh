@@ -6,6 +6,7 @@
 . /job/lib.sh
 WS0=/home/aktest/sd
 install -d -o aktest -g aktest "$WS0"
+install -d -o akother -g akother /home/akother/w
 
 # login USER TEXT - a session of that user; its own output in $O
 login() {
@@ -45,31 +46,31 @@ is "status" "$(js status)" oom_killed
 is "enforced_by" "$(js limits memory enforced_by)" cgroup
 
 t "systemd:no-session-gets-the-advice"
-run "$AS_USER" akother "$AK" exec -C /home/akother --cpus 0.5 -- touch MARK
+run "$AS_USER" akother "$AK" exec -C /home/akother/w --cpus 0.5 -- touch MARK
 is "exit code" "$RC" 125
 like "cause" "$(err)" "^ak: "
 like "advice" "$(err)" "systemd-run|linger|machinectl|log in"
-no "the command was run" test -e /home/akother/MARK
-run "$AS_USER" akother "$AK" exec -C /home/akother --json -m 64m -- "$T" mem 300m 5
+no "the command was run" test -e /home/akother/w/MARK
+run "$AS_USER" akother "$AK" exec -C /home/akother/w --json -m 64m -- "$T" mem 300m 5
 if [ "$RC" != 125 ]; then
 	is "the watcher keeps it" "$(js limits memory enforced_by)" ak
 	is "status" "$(js status)" oom_killed
 fi
-run "$AS_USER" akother "$AK" exec -C /home/akother --verbose -- true
+run "$AS_USER" akother "$AK" exec -C /home/akother/w --verbose -- true
 is "defaults go on" "$RC" 0
 like "and say so" "$(err)" "ak: warning: .*cgroup"
 
 t "CG-03:no-cpu-in-the-user-session"
 mkdir -p /etc/systemd/system/user@.service.d
-printf '[Service]\nDelegate=pids memory\n' >/etc/systemd/system/user@.service.d/few.conf
+printf '[Service]\nDelegate=\nDelegate=pids memory\n' >/etc/systemd/system/user@.service.d/few.conf
 systemctl daemon-reload
 login akother "grep . /sys/fs/cgroup/user.slice/user-\$(id -u).slice/user@\$(id -u).service/cgroup.controllers"
 unlike "test is set up" "$(out)" cpu
-login akother "exec $AK exec --cpus 0.5 -- touch MARK"
+login akother "exec $AK exec -C w --cpus 0.5 -- touch MARK"
 is "exit code" "$RC" 125
 like "the controller is named" "$(err)" "cpu"
-no "the command was run" test -e /home/akother/MARK
-login akother "exec $AK exec --json -m 64m -- $T mem 300m"
+no "the command was run" test -e /home/akother/w/MARK
+login akother "exec $AK exec -C w --json -m 64m -- $T mem 300m"
 is "memory is enforced" "$(js limits memory enforced_by)" cgroup
 is "status" "$(js status)" oom_killed
 is "cpus are not" "$(js limits cpus enforced_by)" none
@@ -95,9 +96,10 @@ is "enforced_by" "$(js limits memory enforced_by)" cgroup
 
 t "systemd:doctor"
 login aktest "exec $AK doctor"
-like "session" "$(out)" "ok +cgroup"
+like "session" "$(grep -A 3 ' cgroup ' "$O")" "^ok +cgroup"
 run "$AS_USER" akother "$AK" doctor
-unlike "no session" "$(out)" "ok +cgroup"
+unlike "no session" "$(grep -A 3 ' cgroup ' "$O")" "^ok +cgroup"
+like "no session" "$(grep -A 5 ' cgroup ' "$O" | tr -s ' \n' ' ')" "systemd-run|enable-linger"
 
 t "systemd:nothing-is-left"
 nothing_left
