@@ -217,6 +217,24 @@ static uint64_t total_ms(const struct run_result *ret)
 	return ret->grouped && ret->group.cpu ? ret->group.cpu_total_us / 1000 : cpu_ms(&ret->usage);
 }
 
+/*
+ * Without a group: processes that die together with init are waited for by nobody, and only the watcher has seen their time. How
+ * it divides is not known; it is counted as time of the program itself.
+ */
+static void add_watched(struct relay *r)
+{
+	struct rusage *u = &r->ret->usage;
+	uint64_t known = cpu_ms(u), seen = r->watch.cpu_ms;
+
+	if (r->ret->grouped && r->ret->group.cpu)
+		return;
+	if (seen <= known)
+		return;
+	seen = seen - known + (uint64_t)u->ru_utime.tv_usec / 1000;
+	u->ru_utime.tv_sec += (time_t)(seen / 1000);
+	u->ru_utime.tv_usec = (suseconds_t)(seen % 1000 * 1000);
+}
+
 /* what the group says: read while it is still there */
 static void read_group(struct relay *r)
 {
@@ -260,6 +278,7 @@ void relay_result(struct relay *r)
 	struct run_result *ret = r->ret;
 
 	read_group(r);
+	add_watched(r);
 	out_of_memory(r);
 	if (r->cause == CAUSE_NONE)
 		own_end(r);

@@ -145,6 +145,7 @@ no "a code of success" test "$RC" = 0
 t "22:cpu-time-of-the-tree"
 ak --cpu-time 2 --json -- sh -c 'for i in 1 2 3 4; do (while :; do :; done) & done; wait'
 is status "$(js 'd["status"]')" cpu_time_exceeded
+ok "the time of those who were killed is told" test "$(js 'd["usage"]["cpu_user_ms"]+d["usage"]["cpu_system_ms"]')" -ge 1900
 
 t "84:nofile"
 ak --nofile 16 -- sh -c 'ulimit -n; ulimit -Hn; exec 20>/dev/null'
