@@ -199,7 +199,7 @@ done
 nothing_left
 
 t "CG-08:without-cgroup.kill"
-run env AK_WEAKEN=cgkill "$AKW" exec -C "$WS" --json --pids 60 --timeout 1 --kill-after 1s -- "$T" bomb 15
+run env AK_WEAKEN=cgkill "$AKW" exec -C "$WS" --json --pids 60 --timeout 1 --kill-after 1s -- "$T" bomb 60
 is "exit code" "$RC" 124
 nothing_left
 
