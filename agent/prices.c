@@ -238,6 +238,15 @@ bool price_known(const struct price *p)
 	return p && (p->rates.has & need) == need;
 }
 
+int price_need(const struct price *p, const char *model, struct ak_err *err)
+{
+	if (price_known(p))
+		return 0;
+	(void)ak_err_set(err, ENOENT, "no price is known for \"%s\", so a limit of money cannot hold", model);
+	ak_err_hint(err, "give one with --price in=..,out=.. (0 for a model that costs nothing), or limit tokens instead");
+	return -ENOENT;
+}
+
 /* Anthropic's models by whoever serves them: writing their cache costs more than input */
 static bool writes_cost_more(const struct price *p)
 {

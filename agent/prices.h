@@ -117,6 +117,13 @@ int prices_set(struct prices *t, const char *model, const char *text, struct ak_
 bool price_known(const struct price *p);
 
 /**
+ * price_need() - the check before a run with a limit of money: without a price the limit could not hold
+ * @p:		of prices_find(); NULL: there is none
+ * Return: 0; -ENOENT with @err and a hint when the price is not known.
+ */
+int price_need(const struct price *p, const char *model, struct ak_err *err);
+
+/**
  * price_rates() - every rate, for a prompt of so many tokens
  * @today:	"YYYY-MM-DD"; decides between @rates and @next
  * Not said: reading the cache costs as input; writing as 1.25 x input for Anthropic's models (2 x for an hour), as input

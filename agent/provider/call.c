@@ -16,6 +16,8 @@
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_err.h"
 
+#define PROMPT_BYTES_LEAST 8192u
+#define BYTES_PER_TOKEN_MOST 12u
 #define QUIRKS_LEARNT_MAX 8u /* requests built anew within one call */
 
 static uint64_t now_ms(void)
@@ -201,6 +203,18 @@ static int decide(struct call *c, struct ak_err *err)
 	return 0;
 }
 
+/* No tokenizer makes one token of so many bytes of a prompt, but images are no text */
+static bool prompt_was_cut(const struct call *c)
+{
+	const struct usage *u = &c->at.reply.usage;
+
+	for (size_t i = 0; i < c->rq->nmsgs; i++)
+		if (c->rq->msgs[i].nimages > 0)
+			return false;
+	return !u->estimated && c->rep->request_bytes > PROMPT_BYTES_LEAST &&
+	       c->rep->request_bytes / BYTES_PER_TOKEN_MOST > u->prompt_total;
+}
+
 static void close_report(struct call *c)
 {
 	c->rep->fault = c->at.fault;
@@ -232,6 +246,7 @@ int provider_call(struct provider *p, struct provider_req *rq, const struct call
 		record_turn(p->record, rc == 0 ? &c.at.reply : NULL, &c.at.fault);
 	if (rc < 0)
 		return rc;
+	rep->prompt_cut = prompt_was_cut(&c);
 	price_charge(p->price, p->today, &c.at.reply.usage);
 	*ret = c.at.reply;
 	return 0;

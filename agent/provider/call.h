@@ -73,6 +73,7 @@ struct call_hooks {
 
 /**
  * struct call_report - how it went, for telemetry; filled in every case
+ * @prompt_cut:	the server counted so few tokens that it must have dropped part of the prompt, as Ollama does in silence
  * @lost:	usage and cost of attempts that failed and were billed as far as is known
  */
 struct call_report {
@@ -84,6 +85,7 @@ struct call_report {
 	uint64_t request_bytes;
 	enum wire_api api;	/* of the last attempt */
 	char request_id[96];	/* of the last attempt */
+	bool prompt_cut;
 	struct usage lost;
 };
 

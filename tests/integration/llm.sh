@@ -340,6 +340,22 @@ begin plain-http-to-another-host
 run "$DRIVE" --api chat --base-url http://192.0.2.1/v1 --model m hi
 ended 2 "in the clear.*https"
 
+# --- money and prompts
+
+begin BUD-05:no-price-and-a-limit-of-money
+talk chat sse:text_usage_after_finish --max-cost 0.01 hi
+ended 2 'no price is known for "m".*--price'
+is "nothing was sent" "$(requests)" 0
+talk chat sse:text_usage_after_finish --max-cost 0.01 --price in=1,out=2,cache_read=0.1 hi
+is "exit code" "$RC" 0
+# 26 fresh and 10 written at 1, 64 read at 0.1, 20 out at 2 dollars per million
+is cost "$(turn 1 'd["usage"]["cost_usd"]')" 0.0000824
+begin a-prompt-that-the-server-cut
+talk chat sse:text_usage_after_finish "$(printf 'word %.0s' $(seq 4000))"
+is "it is told" "$(turn 1 'd["prompt_cut"]')" true
+talk chat sse:text_usage_after_finish hi
+is "a short one was not" "$(turn 1 'd["prompt_cut"]')" false
+
 # --- without a network
 
 begin replay-plays-and-records

@@ -27,7 +27,7 @@ extern char **environ;
 
 struct drive {
 	const char *model, *base_url, *api, *replay, *record, *system, *price, *ca, *effort, *schema;
-	const char *tries, *base_ms, *connect_ms, *head_ms, *idle_ms, *budget_ms;
+	const char *tries, *base_ms, *connect_ms, *head_ms, *idle_ms, *budget_ms, *max_cost;
 	bool no_stream, plain, no_tools, deltas;
 	struct provider p;
 	struct prices prices;
@@ -92,6 +92,7 @@ static int print(struct drive *d, int rc, const struct completion *c, const stru
 	ak_json_u64(&j, "total_ms", rep->total_ms);
 	ak_json_str(&j, "fault", fault_info(rep->fault.fault)->name);
 	ak_json_u64(&j, "lost_output", rep->lost.output);
+	ak_json_bool(&j, "prompt_cut", rep->prompt_cut);
 	if (rc == 0) {
 		ak_json_str(&j, "stop", stop_reason_name(c->stop));
 		ak_json_str(&j, "stop_detail", c->stop_detail);
@@ -218,6 +219,8 @@ static int make_ready(struct drive *d, struct ak_err *err)
 	    (d->record && provider_record(&d->p, d->record, err) < 0))
 		return -cli_fail(err, 2);
 	d->p.price = prices_find(&d->prices, d->p.target.name, d->p.target.model);
+	if (d->max_cost && price_need(d->p.price, d->p.target.model, err) < 0)
+		return -cli_fail(err, 2);
 	return 0;
 }
 
@@ -233,6 +236,7 @@ int main(int argc, char *argv[])
 		{ "tries", 0, &d.tries, NULL },		{ "base-ms", 0, &d.base_ms, NULL },
 		{ "connect-ms", 0, &d.connect_ms, NULL }, { "head-ms", 0, &d.head_ms, NULL },
 		{ "idle-ms", 0, &d.idle_ms, NULL },	{ "budget-ms", 0, &d.budget_ms, NULL },
+		{ "max-cost", 0, &d.max_cost, NULL },
 		{ "no-stream", 0, NULL, &d.no_stream }, { "plain-http", 0, NULL, &d.plain },
 		{ "no-tools", 0, NULL, &d.no_tools },	{ "deltas", 0, NULL, &d.deltas },
 		{ NULL, 0, NULL, NULL },
