@@ -137,14 +137,30 @@ void price_merge(struct price *to, struct price *from)
 	to->source = from->source;
 }
 
+/* @n decimal digits as a number */
+static bool digits(const char *s, size_t n, int *ret)
+{
+	int v = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] < '0' || s[i] > '9')
+			return false;
+		v = v * 10 + (s[i] - '0');
+	}
+	*ret = v;
+	return true;
+}
+
+static bool cut_date(const char *s, int *y, int *m, int *d)
+{
+	return strlen(s) == 10 && digits(s, 4, y) && s[4] == '-' && digits(s + 5, 2, m) && s[7] == '-' && digits(s + 8, 2, d);
+}
+
 bool date_ok(const char *s)
 {
-	unsigned y, m, d;
-	char end;
+	int y, m, d;
 
-	if (strspn(s, "0123456789-") != 10 || s[10] != '\0' || s[4] != '-' || s[7] != '-')
-		return false;
-	return sscanf(s, "%4u-%2u-%2u%c", &y, &m, &d, &end) == 3 && y >= 2000 && m >= 1 && m <= 12 && d >= 1 && d <= 31;
+	return cut_date(s, &y, &m, &d) && y >= 2000 && m >= 1 && m <= 12 && d >= 1 && d <= 31;
 }
 
 bool rates_sane(const struct rates *r)
@@ -327,7 +343,7 @@ static long days(const char *date)
 {
 	struct tm tm = { 0 };
 
-	if (sscanf(date, "%4d-%2d-%2d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday) != 3)
+	if (!cut_date(date, &tm.tm_year, &tm.tm_mon, &tm.tm_mday))
 		return 0;
 	tm.tm_year -= 1900;
 	tm.tm_mon -= 1;

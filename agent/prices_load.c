@@ -101,14 +101,14 @@ int prices_set(struct prices *t, const char *model, const char *text, struct ak_
 	const char *field;
 	size_t left = strlen(text);
 	size_t n;
-	struct price *row;
+	struct price *row = NULL;
 	int rc = p.source ? 0 : ak_err_set(err, ENOMEM, "no memory for the price table");
 
 	while (rc == 0 && ak_field(&text, &left, ',', &field, &n))
 		rc = read_option(field, n, &p.rates, err);
 	if (rc == 0)
 		rc = prices_row(t, model, &row, err);
-	if (rc < 0)
+	if (rc < 0 || !row)
 		return rc;
 	price_merge(row, &p);
 	row->ntiers = 0; /* what the user gives is the price, whatever the size of the prompt */

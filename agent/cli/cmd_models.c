@@ -10,6 +10,7 @@
 #include "agent/cli/cli_opt.h"
 #include "agent/cli/commands.h"
 #include "agent/env.h"
+#include "agent/interrupt.h"
 #include "agent/money.h"
 #include "agent/prices.h"
 #include "agent/provider/call.h"
@@ -174,6 +175,8 @@ static int ask(const struct options *o, struct provider_target *target, char *en
 
 	if (rc < 0)
 		return cli_fail(&err, rc == -EACCES ? FAULT_EXIT_AUTH : FAULT_EXIT_USAGE);
+	provider_wipe_env(envp);
+	p.cancel_fd = interrupt_open(NULL);
 	p.connect_ms = CONNECT_MS;
 	p.head_ms = ANSWER_MS;
 	p.idle_ms = ANSWER_MS;
@@ -184,6 +187,9 @@ static int ask(const struct options *o, struct provider_target *target, char *en
 		rc = cli_fail(&err, fault_info(fault)->exit_code);
 	else
 		rc = show_models(o, &p, &m, &t);
+	if (fault == FAULT_CANCELLED)
+		rc = 128 + interrupt_taken(p.cancel_fd);
+	ak_fd_close(&p.cancel_fd);
 	models_release(&m);
 	prices_release(&t);
 	provider_close(&p);

@@ -150,7 +150,7 @@ static void put_message(struct ak_json *j, const struct msg *m, size_t at, const
 
 static void put_tools(struct ak_json *j, const struct provider_req *rq, const struct tool_def **tools, bool mark)
 {
-	if (rq->ntools == 0)
+	if (!tools)
 		return;
 	ak_json_arr(j, "tools");
 	for (size_t i = 0; i < rq->ntools; i++) {

@@ -82,6 +82,12 @@ int provider_open(struct provider *p, struct provider_target *target, char *cons
 	return rc;
 }
 
+void provider_wipe_env(char *env[])
+{
+	for (const struct provider_info *i = provider_info_next(NULL); i; i = provider_info_next(i))
+		keys_wipe_env(i->keys, env);
+}
+
 void provider_close(struct provider *p)
 {
 	provider_target_release(&p->target);

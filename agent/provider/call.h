@@ -57,6 +57,8 @@ struct provider {
  */
 int provider_open(struct provider *p, struct provider_target *target, char *const env[], const char *replay, bool plain_ok,
 		  struct ak_err *err);
+/** provider_wipe_env() - overwrite the keys of every known provider in @env; for when all providers are open */
+void provider_wipe_env(char *env[]);
 /** provider_close() - free everything; the struct is empty afterwards */
 void provider_close(struct provider *p);
 /** provider_record() - write every turn to a new file, as a script for WIRE_REPLAY. Return: 0, errno of open(2). */

@@ -17,7 +17,7 @@ static const char *const reasoning_members[] = { "reasoning", "reasoning_content
 
 static void put_tools(struct ak_json *j, const struct provider_req *rq, const struct tool_def **tools)
 {
-	if (rq->ntools == 0)
+	if (!tools)
 		return;
 	ak_json_arr(j, "tools");
 	for (size_t i = 0; i < rq->ntools; i++) {

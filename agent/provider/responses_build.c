@@ -16,7 +16,7 @@
 /* strict is said to be false: it is true where it is not said, and wants schemas of a special form */
 static void put_tools(struct ak_json *j, const struct provider_req *rq, const struct tool_def **tools)
 {
-	if (rq->ntools == 0)
+	if (!tools)
 		return;
 	ak_json_arr(j, "tools");
 	for (size_t i = 0; i < rq->ntools; i++) {

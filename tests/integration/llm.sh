@@ -326,6 +326,24 @@ for w in $WIRES; do
 	talk "$w" halfclosed --tries 1 hi
 	ended 4 "cut"
 done
+begin the-run-has-an-end-of-its-own
+talk chat stallhead --deadline-ms 400 hi
+ended 13 "time"
+begin no-attempt-behind-the-end-of-the-run
+talk chat status:429:retry-after=30 --deadline-ms 5000 hi
+ended 13 "HTTP 429.*the run ends before"
+is requests "$(requests)" 1
+for mode in stallhead stallbody status:429:retry-after=30; do
+	begin "interrupted:${mode%%:*}"
+	"$DRIVE" --api chat --base-url "$(base chat "$mode")" --model m hi >"$O" 2>"$E" </dev/null &
+	pid=$!
+	wait_for test -s "$J"
+	sleep 0.3
+	kill -TERM "$pid"
+	RC=0
+	wait "$pid" || RC=$?
+	ended 130 "cancel|interrupt"
+done
 begin name-that-does-not-resolve
 run "$DRIVE" --api chat --base-url https://no-such-host.invalid/v1 --model m --tries 1 hi
 ended 4 "no-such-host.invalid"

@@ -11,10 +11,12 @@
 #include <unistd.h>
 
 #include "agent/cli/cli_opt.h"
+#include "agent/interrupt.h"
 #include "agent/prices.h"
 #include "agent/provider/call.h"
 #include "agent/provider/replay.h"
 #include "executor/shared/ak_buf.h"
+#include "executor/shared/ak_clock.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_json_out.h"
@@ -27,7 +29,7 @@ extern char **environ;
 
 struct drive {
 	const char *model, *base_url, *api, *replay, *record, *system, *price, *ca, *effort, *schema;
-	const char *tries, *base_ms, *connect_ms, *head_ms, *idle_ms, *budget_ms, *max_cost;
+	const char *tries, *base_ms, *connect_ms, *head_ms, *idle_ms, *budget_ms, *max_cost, *deadline_ms;
 	bool no_stream, plain, no_tools, deltas;
 	struct provider p;
 	struct prices prices;
@@ -154,8 +156,12 @@ static int step(struct drive *d)
 	struct call_report rep;
 	struct ak_err err = { 0 };
 	enum stop_reason stop;
+	uint64_t deadline = 0;
 	int rc;
 
+	if (number(d->deadline_ms, 600000, &deadline) < 0)
+		return -2;
+	hooks.deadline_ms = deadline ? ak_now_ns() / 1000000 + deadline : 0;
 	ak_buf_release(&d->shown);
 	d->turn++;
 	if (history_check(&d->h, &err) < 0)
@@ -213,6 +219,7 @@ static int make_ready(struct drive *d, struct ak_err *err)
 	if (rc < 0)
 		return -cli_fail(err, rc == -EACCES ? 3 : 2);
 	d->p.ca_file = d->ca;
+	d->p.cancel_fd = interrupt_open(err);
 	(void)prices_today(d->p.today);
 	if (limits(d) < 0 || prices_load(&d->prices, environ, err) < 0 ||
 	    (d->price && prices_set(&d->prices, d->p.target.model, d->price, err) < 0) ||
@@ -236,7 +243,7 @@ int main(int argc, char *argv[])
 		{ "tries", 0, &d.tries, NULL },		{ "base-ms", 0, &d.base_ms, NULL },
 		{ "connect-ms", 0, &d.connect_ms, NULL }, { "head-ms", 0, &d.head_ms, NULL },
 		{ "idle-ms", 0, &d.idle_ms, NULL },	{ "budget-ms", 0, &d.budget_ms, NULL },
-		{ "max-cost", 0, &d.max_cost, NULL },
+		{ "max-cost", 0, &d.max_cost, NULL },	{ "deadline-ms", 0, &d.deadline_ms, NULL },
 		{ "no-stream", 0, NULL, &d.no_stream }, { "plain-http", 0, NULL, &d.plain },
 		{ "no-tools", 0, NULL, &d.no_tools },	{ "deltas", 0, NULL, &d.deltas },
 		{ NULL, 0, NULL, NULL },
