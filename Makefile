@@ -72,6 +72,8 @@ EXEC_SRC := $(filter-out executor/main.c,$(wildcard executor/*.c executor/ns/*.c
 INIT_SRC := $(addprefix executor/init/,confine.c exec.c interp.c main.c msg.c pty.c serve.c spawn.c) executor/shared/ak_wire.c \
 	executor/shared/ak_init_proto.c
 INIT_SERVE_SRC := $(wildcard executor/init/*.c) executor/shared/ak_wire.c $(wildcard executor/shared/ak_init_*.c)
+# what a program that uses the library includes
+LIB_HEADERS := $(addprefix executor/shared/,ak_err.h ak_msg.h ak_proto.h)
 LIB_SRC := $(wildcard lib/*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(SHARED_SRC:%.c=$(B)/%.o)
 CLIENT := $(patsubst tests/client/%.c,$(B)/client/%,$(wildcard tests/client/*.c))
@@ -274,17 +276,28 @@ format:
 	clang-format -i $$(git ls-files '*.c' '*.h')
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
-	install -d $(DESTDIR)$(PREFIX)/libexec/ak
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man3 \
+		$(DESTDIR)$(PREFIX)/lib/pkgconfig $(addprefix $(DESTDIR)$(PREFIX)/include/ak/,lib executor/shared) \
+		$(DESTDIR)$(PREFIX)/libexec/ak
 	install -m 755 $(B)/ak $(DESTDIR)$(PREFIX)/bin/ak
 	install -m 755 $(B)/ak-policy $(DESTDIR)$(PREFIX)/libexec/ak/ak-policy
 	install -m 755 $(B)/ak-agent $(DESTDIR)$(PREFIX)/libexec/ak/ak-agent
 	install -m 644 docs/man/ak.1 $(DESTDIR)$(PREFIX)/share/man/man1/ak.1
+	install -m 644 docs/man/ak.3 $(DESTDIR)$(PREFIX)/share/man/man3/ak.3
+	install -m 644 $(B)/libak.a $(DESTDIR)$(PREFIX)/lib/libak.a
+	install -m 644 lib/libak.h $(DESTDIR)$(PREFIX)/include/ak/lib/libak.h
+	install -m 644 $(LIB_HEADERS) $(DESTDIR)$(PREFIX)/include/ak/executor/shared
+	echo '#include "lib/libak.h"' >$(DESTDIR)$(PREFIX)/include/ak/libak.h
+	printf 'prefix=%s\nName: libak\nDescription: client of the ak executor\nVersion: %s\nCflags: -I$${prefix}/include/ak\nLibs: -L$${prefix}/lib -lak\n' \
+		'$(PREFIX)' '$(VERSION)' >$(DESTDIR)$(PREFIX)/lib/pkgconfig/libak.pc
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/libexec/ak/ak-policy $(DESTDIR)$(PREFIX)/libexec/ak/ak-agent $(DESTDIR)$(PREFIX)/bin/ak \
 		$(DESTDIR)$(PREFIX)/share/man/man1/ak.1
 	-rmdir $(DESTDIR)$(PREFIX)/libexec/ak 2>/dev/null
+	rm -f $(DESTDIR)$(PREFIX)/bin/ak $(DESTDIR)$(PREFIX)/share/man/man1/ak.1 $(DESTDIR)$(PREFIX)/share/man/man3/ak.3 \
+		$(DESTDIR)$(PREFIX)/lib/libak.a $(DESTDIR)$(PREFIX)/lib/pkgconfig/libak.pc
+	rm -rf $(DESTDIR)$(PREFIX)/include/ak
 
 clean:
 	rm -rf build
