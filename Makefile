@@ -268,7 +268,7 @@ $(AGENT_BENCH): $(B)/bench/%: tests/bench/%.c $(AGENT_OBJ)
 	@mkdir -p $(@D)
 	$(Q)echo '  BENCH $@'; $(CC) $(ALL_CFLAGS) $(AGENT_CFLAGS) -o $@ $< $(AGENT_OBJ) $(TEST_LINK) $(AGENT_LIBS)
 
-bench: all $(AGENT_BENCH)
+bench: all client $(AGENT_BENCH)
 	for b in $(AGENT_BENCH); do $$b || exit 1; done
 	tests/bench/bench.sh $(B)/ak
 

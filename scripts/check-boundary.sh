@@ -25,7 +25,7 @@ includes() {
 
 # FOLDER REGEX: included project headers that REGEX does not allow; a name without a slash is the folder's own header
 project_includes_but() {
-	includes "$1" | grep -E ':(executor|seccomp|agent|tests)/' | grep -vE ":($2)"
+	includes "$1" | grep -E ':(executor|seccomp|agent|lib|tests)/' | grep -vE ":($2)"
 }
 
 report "agent/ uses executor/shared/ and nothing else of the executor" \
@@ -44,6 +44,9 @@ fi
 
 report "executor/shared/ uses nothing of the executor outside of itself" \
 	"$(project_includes_but executor/shared 'executor/shared/')"
+
+report "lib/ uses executor/shared/ and nothing else of the executor" \
+	"$(project_includes_but lib '(lib/|executor/shared/)')"
 
 report "executor/init/ uses executor/shared/, executor/ns/kabi.h and its own headers" \
 	"$(project_includes_but executor/init '(executor/shared/|executor/init/|executor/ns/kabi\.h$)')"

@@ -112,6 +112,12 @@ else
 fi
 "${as[@]}" "$work/ak" rm --force bench
 
+if [ -x "$build/client/bench" ]; then
+	echo "== a command through libak, beside fork+exec by the same process, $((pairs * 4)) rounds (wanted: running at most 1.2, from the pool at most 1.5)"
+	cp "$build/client/bench" "$work/bench"
+	"${as[@]}" "$work/bench" "$work/ak" "$w" "$((pairs * 4))"
+fi
+
 echo "== 1 GiB through a pipe, 9 rounds"
 inner=$("${as[@]}" "$work/ak" exec -C "$w" -- readlink /proc/self/fd/1 | cat)
 echo "stdout inside is $inner"
