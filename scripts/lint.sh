@@ -17,8 +17,8 @@ warn='-Wall -Wextra -Wformat=2 -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 echo '#define AK_VERSION "lint"' >"$work/version.h"
 std="-std=c17 -D_GNU_SOURCE -I. -include $work/version.h"
 libs=$(pkg-config --cflags libcap libnl-3.0 libseccomp libcjson libcurl check 2>/dev/null)
-c_files=$(find executor seccomp agent tests -name '*.c' 2>/dev/null | sort)
-program_files=$(find executor seccomp agent -name '*.c' 2>/dev/null | sort)
+c_files=$(find executor lib seccomp agent tests -name '*.c' 2>/dev/null | sort)
+program_files=$(find executor lib seccomp agent -name '*.c' 2>/dev/null | sort)
 executor_files=$(find executor -name '*.c' | sort)
 agent_files=$(find agent -name '*.c' 2>/dev/null | sort)
 
@@ -103,7 +103,7 @@ check_tidy() {
 check_banned() {
 	calls='system|popen|strcpy|stpcpy|strcat|sprintf|vsprintf|gets|strtok|atoi|atol|mktemp|tmpnam|alloca'
 	# comments and strings may name them
-	for f in $c_files $(find executor seccomp agent tests -name '*.h' 2>/dev/null); do
+	for f in $c_files $(find executor lib seccomp agent tests -name '*.h' 2>/dev/null); do
 		sed -E 's/"([^"\\]|\\.)*"/""/g; s:/\*.*\*/::; s:/\*.*$::; s:^[[:space:]]*\* .*::; s://.*$::' "$f" |
 			grep -nE "(^|[^A-Za-z0-9_])($calls)[[:space:]]*\(" | sed "s|^|$f:|"
 	done >"$work/banned"
