@@ -113,7 +113,9 @@ static bool pool_wanted(const struct server *s)
 
 	for (size_t i = 0; i < AK_SANDBOXES_MAX; i++) {
 		all += s->boxes[i] != NULL;
-		have += s->boxes[i] && s->boxes[i]->pooled && s->boxes[i]->state != BOX_ENDING;
+		have += s->boxes[i] && s->boxes[i]->pooled && s->boxes[i]->state == BOX_READY;
+		/* one at a time */
+		all += s->boxes[i] && s->boxes[i]->pooled && s->boxes[i]->state == BOX_STARTING ? AK_SANDBOXES_MAX : 0;
 	}
 	return !s->stopping && have < s->o->pool && all < AK_SANDBOXES_MAX;
 }
@@ -220,7 +222,7 @@ static int turn(struct server *s, struct ak_err *err)
 			ev->fn(s, ev, e[i].events);
 	}
 	expire(s);
-	if (n == 0 && pool_wanted(s))	/* nobody asks for anything just now */
+	if (n == 0 && pool_wanted(s) && s->pool_ns <= ak_now_ns())	/* nobody asks for anything just now */
 		pool_fill(s);
 	free_dead(s);
 	if (s->fatal.code) {

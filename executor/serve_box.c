@@ -154,7 +154,9 @@ void box_deadline(struct server *s, struct box *b, uint64_t now)
 {
 	(void)now;
 	b->deadline_ns = 0;
-	if (b->state == BOX_STARTING)
+	if (b->spent)
+		box_end(s, b, ECANCELED, "its command has ended");
+	else if (b->state == BOX_STARTING)
 		box_end(s, b, ETIMEDOUT, "the sandbox was not ready in %u s", SERVE_START_MS / 1000);
 	/* else: a process of it hangs in the kernel; the pidfd tells when it is gone, and nobody can use the sandbox until then */
 }
@@ -273,6 +275,7 @@ struct box *box_fresh(struct server *s, struct conn *owner, struct ak_err *err)
 	b->pooled = false;
 	b->fresh = true;
 	b->owner = owner;
+	s->pool_ns = ak_now_ns() + SERVE_QUIET_MS * NS_PER_MS;
 	return b;
 }
 

@@ -326,8 +326,10 @@ static void ended(struct server *s, struct cmd *c)
 		c->job = false;
 	}
 	answer_waits(s, c);
-	if (b->fresh)
-		box_end(s, b, 0, "%s", "");
+	if (b->fresh && b->state != BOX_ENDING) {
+		b->spent = true;
+		deadline(&b->deadline_ns, SERVE_QUIET_MS);
+	}
 	if (!c->job)
 		cmd_release(s, c);
 }

@@ -35,6 +35,7 @@
 #define SERVE_START_MS 20000u	/* for a sandbox to be ready */
 #define SERVE_KILL_MS 3000u	/* for init to end a command it was told to kill; then its sandbox is ended */
 #define SERVE_END_MS 5000u	/* for a sandbox that was killed to be gone; it is reported and waited for further */
+#define SERVE_QUIET_MS 4u	/* after an answer: what nobody waits for lets the client have the processor first */
 #define SERVE_ALIVE_MS 5000u	/* how often alive_fd is looked at */
 #define SERVE_CTL_QUEUE_MAX 64u	/* requests waiting for one init; more are refused */
 #define SERVE_READ_BYTES 65536u	/* one read of captured output */
@@ -158,6 +159,7 @@ struct box {
 	enum box_state state;
 	bool pooled;		/* prepared, nobody's yet */
 	bool fresh;		/* ends with its only command */
+	bool spent;		/* and that has ended: nobody may use it any more */
 	struct conn *owner;	/* NULL: the executor's own, it stays */
 	struct policy pol;
 	struct sandbox sb;	/* descriptors are those of @ctl and @pid */
