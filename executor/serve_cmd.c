@@ -140,7 +140,7 @@ static int find_keeper(const struct cmd *c)
 		if (!last || strtoul(last + 1, NULL, 10) != c->pid)
 			continue;
 		line = strstr(buf, "\nPPid:\t");
-		ppid = line ? atoi(line + 7) : 0;
+		ppid = line ? (int)strtol(line + 7, NULL, 10) : 0;
 		found = ppid > 0 && ppid != c->box->sb.pid ? ppid : t.v[i].pid;
 	}
 	tree_release(&t);

@@ -246,6 +246,7 @@ static bool receive_one(struct server *s, struct box *b)
 	int fds[REP_FDS_MAX];
 	struct init_rep m;
 	size_t nfds;
+	bool whole;
 	ssize_t n = recvmsg(b->ctl.fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -255,14 +256,13 @@ static bool receive_one(struct server *s, struct box *b)
 		return false;
 	}
 	nfds = take_fds(&h, fds);
-	if (h.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
-		broken(s, b, "a malformed message");
-	else if (init_msg_type(buf, (size_t)n) == INIT_MSG_FAILED)
+	whole = !(h.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
+	if (whole && init_msg_type(buf, (size_t)n) == INIT_MSG_FAILED)
 		on_setup_failed(s, b, buf, (size_t)n);
-	else if (init_rep_decode(buf, (size_t)n, &m) < 0)
-		broken(s, b, "a malformed message");
-	else
+	else if (whole && init_rep_decode(buf, (size_t)n, &m) == 0)
 		on_reply(s, b, &m, fds, nfds);
+	else
+		broken(s, b, "a malformed message");
 	close_all(fds, nfds);
 	return b->ctl.fn != NULL;
 }

@@ -247,7 +247,7 @@ bool ak_pending(const struct ak_client *cl)
 static int say_hello(struct ak_client *cl, const char *who, struct ak_err *err)
 {
 	struct ak_hello m = { .version = AK_PROTO_VERSION, .client = who ? who : "libak" };
-	struct ak_frame f;
+	struct ak_frame f = { .nfds = 0 };
 	int r = libak_call(cl, AK_OP_HELLO, ak_hello_encode(&m, cl->out, sizeof(cl->out)), NULL, 0, AK_OP_HELLO_REPLY, &f, err);
 
 	/* what cannot be read is most likely of another version, too */

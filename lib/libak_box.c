@@ -13,7 +13,7 @@ int ak_create(struct ak_client *cl, const struct ak_create *how, uint32_t *ret_s
 {
 	static const struct ak_create as_it_is;
 	struct ak_created m;
-	struct ak_frame f;
+	struct ak_frame f = { .nfds = 0 };
 	int r = libak_call(cl, AK_OP_CREATE, ak_create_encode(how ? how : &as_it_is, cl->out, AK_PAYLOAD_MAX), NULL, 0, AK_OP_CREATED, &f,
 			   err);
 
@@ -31,7 +31,7 @@ int ak_stat(struct ak_client *cl, uint32_t sandbox, void (*cb)(void *arg, const 
 {
 	struct ak_sandbox_ref q = { .sandbox = sandbox };
 	struct ak_stat m;
-	struct ak_frame f;
+	struct ak_frame f = { .nfds = 0 };
 	int r = libak_call(cl, AK_OP_STAT, ak_sandbox_ref_encode(&q, cl->out, AK_PAYLOAD_MAX), NULL, 0, AK_OP_SANDBOX, &f, err);
 
 	if (r < 0)
@@ -47,7 +47,7 @@ int ak_stat(struct ak_client *cl, uint32_t sandbox, void (*cb)(void *arg, const 
 int ak_list(struct ak_client *cl, void (*cb)(void *arg, const struct ak_sandboxes *list), void *arg, struct ak_err *err)
 {
 	struct ak_sandboxes m;
-	struct ak_frame f;
+	struct ak_frame f = { .nfds = 0 };
 	int r = libak_call(cl, AK_OP_LIST, 0, NULL, 0, AK_OP_SANDBOXES, &f, err);
 
 	if (r < 0)
@@ -113,7 +113,7 @@ static int take_data(struct ak_frame *f, const struct ak_file_reply *m, struct a
 static int file(struct ak_client *cl, const struct ak_file *q, int fd, struct ak_bytes *ret, struct ak_file_reply *ret_st, struct ak_err *err)
 {
 	struct ak_file_reply m;
-	struct ak_frame f;
+	struct ak_frame f = { .nfds = 0 };
 	int r = libak_call(cl, AK_OP_FILE, ak_file_encode(q, cl->out, AK_PAYLOAD_MAX), &fd, fd >= 0 ? 1 : 0, AK_OP_FILE_REPLY, &f, err);
 
 	if (r < 0)

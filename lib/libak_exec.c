@@ -40,27 +40,24 @@ static void clean(const struct ak_result *r)
 
 static int done_of(struct ak_frame *f, struct ak_done *d)
 {
-	struct ak_done t = { 0 };
 	size_t at = 0;
 	int r;
 
-	t.storage = malloc(f->len ? f->len : 1);
-	if (!t.storage)
+	*d = (struct ak_done){ .storage = malloc(f->len ? f->len : 1) };
+	if (!d->storage)
 		return -ENOMEM;
-	memcpy(t.storage, f->payload, f->len);
-	r = ak_result_decode(t.storage, f->len, &t.r);
-	if (r == 0 && f->nfds != ak_result_nfds(&t.r))
+	memcpy(d->storage, f->payload, f->len);
+	r = ak_result_decode(d->storage, f->len, &d->r);
+	if (r == 0 && f->nfds != ak_result_nfds(&d->r))
 		r = -EBADMSG;
 	for (unsigned i = 0; r == 0 && i < 2; i++)
-		if (t.r.out[i].memfd)
-			r = map_output(&t, i, f->fds[at++]);
-	if (r < 0) {
-		ak_done_release(&t);
-		return r;
-	}
-	clean(&t.r);
-	*d = t;
-	return 0;
+		if (d->r.out[i].memfd)
+			r = map_output(d, i, f->fds[at++]);
+	if (r == 0)
+		clean(&d->r);
+	else
+		ak_done_release(d);
+	return r;
 }
 
 static int started_of(struct ak_frame *f, struct ak_event *ev)
@@ -135,7 +132,7 @@ static uint64_t mono_ms(void)
 int ak_next(struct ak_client *cl, struct ak_event *ret, int timeout_ms, struct ak_err *err)
 {
 	uint64_t end = timeout_ms > 0 ? mono_ms() + (uint64_t)timeout_ms : 0;
-	struct ak_frame f;
+	struct ak_frame f = { .nfds = 0 };
 
 	while (!libak_take(cl, 0, ret)) {
 		uint64_t now = timeout_ms > 0 ? mono_ms() : 0;
@@ -297,7 +294,7 @@ static int take_refusal(struct ak_client *cl, const struct ak_event *ev, struct 
 /* wait for the next event of one request; others stay */
 static int next_of(struct ak_client *cl, uint32_t tag, struct ak_event *ret, struct ak_err *err)
 {
-	struct ak_frame f;
+	struct ak_frame f = { .nfds = 0 };
 
 	while (!libak_take(cl, tag, ret)) {
 		int r = libak_read(cl, &f, -1, err);
@@ -367,7 +364,7 @@ int ak_exec_job(struct ak_client *cl, const struct ak_request *req, uint32_t *re
 
 static int simple(struct ak_client *cl, uint16_t op, long n, struct ak_err *err)
 {
-	struct ak_frame f;
+	struct ak_frame f = { .nfds = 0 };
 	int r = libak_call(cl, op, n, NULL, 0, AK_OP_OK, &f, err);
 
 	if (r < 0)
@@ -426,7 +423,7 @@ int ak_job_list(struct ak_client *cl, uint32_t sandbox, void (*cb)(void *arg, co
 {
 	struct ak_sandbox_ref m = { .sandbox = sandbox };
 	struct ak_jobs jobs;
-	struct ak_frame f;
+	struct ak_frame f = { .nfds = 0 };
 	int r = libak_call(cl, AK_OP_JOB_LIST, ak_sandbox_ref_encode(&m, cl->out, AK_PAYLOAD_MAX), NULL, 0, AK_OP_JOBS, &f, err);
 
 	if (r < 0)
@@ -443,7 +440,7 @@ int ak_job_list(struct ak_client *cl, uint32_t sandbox, void (*cb)(void *arg, co
 int ak_job_log(struct ak_client *cl, uint32_t job, uint64_t offset, struct ak_log_data *ret, struct ak_err *err)
 {
 	struct ak_job_log m = { .cmd = job, .offset = offset };
-	struct ak_frame f;
+	struct ak_frame f = { .nfds = 0 };
 	int r = libak_call(cl, AK_OP_JOB_LOG, ak_job_log_encode(&m, cl->out, AK_PAYLOAD_MAX), NULL, 0, AK_OP_LOG_DATA, &f, err);
 
 	if (r < 0)

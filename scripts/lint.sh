@@ -125,7 +125,7 @@ check_length() {
 
 check_licence() {
 	# the first line, or the second behind a #!
-	find Makefile executor seccomp agent tests scripts .ci \( -name '*.[chS]' -o -name '*.sh' -o -name Makefile -o -path 'scripts/*' \
+	find Makefile executor lib seccomp agent tests scripts .ci \( -name '*.[chS]' -o -name '*.sh' -o -name Makefile -o -path 'scripts/*' \
 		-o -path '.ci/*' \) -type f 2>/dev/null | while read -r f; do
 		head -n 2 "$f" | grep -q 'SPDX-License-Identifier: Apache-2.0' || echo "$f: no licence line"
 	done >"$work/licence"

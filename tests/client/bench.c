@@ -85,7 +85,7 @@ int main(int argc, char *argv[])
 	static char *const plain[] = { (char *)"/bin/true", NULL };
 	static double ms[WAYS][ROUNDS_MAX];
 	struct drive d = { .ak = argv[1], .ws = argv[2] };
-	int rounds = argc > 3 ? atoi(argv[3]) : 300;
+	int rounds = argc > 3 ? (int)number(argv[3]) : 300;
 
 	if (argc < 3 || rounds < 1 || rounds > ROUNDS_MAX)
 		return 2;

@@ -81,6 +81,11 @@ static inline void nap_ms(long ms)
 		;
 }
 
+static inline long number(const char *text)
+{
+	return strtol(text, NULL, 10);
+}
+
 /* a captured result with its output as text */
 struct ran {
 	int r;			/* of ak_exec() */
@@ -204,7 +209,7 @@ static inline long proc_status(unsigned pid, const char *key)
 /* processes below @pid, itself not counted */
 static inline int count_below(unsigned pid)
 {
-	char path[64], buf[65536];
+	char path[64], buf[16384], *p = buf, *end;
 	int n = 0, fd;
 	ssize_t len;
 
@@ -215,12 +220,8 @@ static inline int count_below(unsigned pid)
 	len = read(fd, buf, sizeof(buf) - 1);
 	(void)close(fd);
 	buf[len > 0 ? len : 0] = '\0';
-	for (char *p = strtok(buf, " "); p; p = strtok(NULL, " "))
-		n += 1;
-	/* below them, one process after the other: strtok() has no state to lose by then */
-	for (char *p = buf, *end = buf + (len > 0 ? len : 0); p < end; p += strlen(p) + 1)
-		if (*p)
-			n += count_below((unsigned)strtoul(p, NULL, 10));
+	for (unsigned long child; (child = strtoul(p, &end, 10)) > 0; p = end)
+		n += 1 + count_below((unsigned)child);
 	return n;
 }
 

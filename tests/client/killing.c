@@ -155,7 +155,7 @@ int main(int argc, char *argv[])
 		double t0 = now_s();
 
 		t(&d, names[who]);
-		for (int i = 0; i < atoi(argv[3]) && !d.why[0]; i++)
+		for (int i = 0; i < (int)number(argv[3]) && !d.why[0]; i++)
 			once(&d, who, i);
 		printf("NOTE\t%s: %s times in %.1f s\n", names[who], argv[3], now_s() - t0);
 	}

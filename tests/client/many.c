@@ -32,7 +32,7 @@ static void no_growth(struct drive *d, const struct growth *a, const struct grow
 static int init_fds(struct drive *d)
 {
 	struct ran x = run_sh(d, "ls /proc/1/fd 2>/dev/null | wc -l");
-	int n = atoi(x.out[0]);
+	int n = (int)number(x.out[0]);
 
 	ran_free(&x);
 	return n;
@@ -139,8 +139,8 @@ int main(int argc, char *argv[])
 		t_end(&d);
 		return 1;
 	}
-	sequential(&d, atol(argv[3]));
-	parallel(&d, (unsigned)atoi(argv[4]));
+	sequential(&d, number(argv[3]));
+	parallel(&d, (unsigned)number(argv[4]));
 	t_end(&d);
 	ak_close(d.cl);
 	return d.failed ? 1 : 0;

@@ -91,7 +91,7 @@ static void output(struct drive *d)
 	want(d, strcmp(x.out[0], "gone\n") == 0 && now_s() - t0 < 5, "'%s' after %.1f s", x.out[0], now_s() - t0);
 	ran_free(&x);
 	x = run_sh(d, "ps ax 2>/dev/null | grep -c '[s]leep 30' || true");
-	want(d, atoi(x.out[0]) == 0, "it still runs: %s", x.out[0]);
+	want(d, number(x.out[0]) == 0, "it still runs: %s", x.out[0]);
 	ran_free(&x);
 }
 
@@ -138,7 +138,7 @@ static void times(struct drive *d)
 	want(d, ak_next(d->cl, &ev, 10000, &d->err) == 1 && ev.type == AK_EVENT_DONE && ev.done.r.signal == SIGKILL, "end: signal %u", ev.done.r.signal);
 	ak_event_release(&ev);
 	x = run_sh(d, "ps ax | grep -c '[s]leep 77' || true");
-	want(d, atoi(x.out[0]) == 0, "a process of it still runs: %s", x.out[0]);
+	want(d, number(x.out[0]) == 0, "a process of it still runs: %s", x.out[0]);
 	ran_free(&x);
 }
 

@@ -164,7 +164,7 @@ int main(int argc, char *argv[])
 	int failed;
 
 	if (argc == 3 && strcmp(argv[1], "look") == 0)
-		return agent_main((pid_t)atoi(argv[2]));
+		return agent_main((pid_t)strtol(argv[2], NULL, 10));
 	if (argc == 3)
 		for (;;)
 			pause();
