@@ -39,8 +39,8 @@ static void add_name(char *names, size_t size, const char *name)
 	if (len + n + 3 > size)
 		return;
 	if (len > 0) {
-		memcpy(names + len, ", ", 2);
-		len += 2;
+		names[len++] = ',';
+		names[len++] = ' ';
 	}
 	memcpy(names + len, name, n + 1);
 }

@@ -149,7 +149,7 @@ static int child(struct create *c)
 
 static int wait_ready(int fd, struct ak_err *err)
 {
-	struct ak_err said;
+	struct ak_err said = { 0 };
 	size_t got = 0;
 	ssize_t n = 1;
 

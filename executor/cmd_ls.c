@@ -141,29 +141,45 @@ static void put_text(const struct row *rows, size_t n, struct ak_buf *out)
 	}
 }
 
+static int fill(const struct runtime *rt, bool json, struct runtime_names *names, struct row *rows, struct ak_buf *out,
+		struct ak_err *err)
+{
+	ssize_t n;
+	int r = runtime_list(rt, names, err);
+
+	if (r < 0)
+		return r;
+	n = collect(rt, names, rows);
+	if (json)
+		put_json(rows, (size_t)n, out);
+	else if (n > 0)
+		put_text(rows, (size_t)n, out);
+	for (ssize_t i = 0; i < n; i++)
+		runtime_facts_release(&rows[i].facts);
+	return 0;
+}
+
 static int list(bool json, char *const env[], struct ak_buf *out, struct ak_err *err)
 {
 	struct runtime_names *names = calloc(1, sizeof(*names));
 	struct row *rows = calloc(RUNTIME_SANDBOXES_MAX, sizeof(*rows));
 	struct runtime rt = { .dir = -1 };
 	struct hostinfo host = { 0 };
-	ssize_t n = 0;
-	int r = names && rows ? hostinfo_get(env, &host, err) : ak_err_set(err, ENOMEM, "out of memory");
+	int r = -ENOMEM;
 
+	if (!names || !rows)
+		(void)ak_err_set(err, ENOMEM, "out of memory");
+	else
+		r = hostinfo_get(env, &host, err);
 	if (r == 0)
 		r = runtime_open(&host, false, &rt, err);
-	if (r == 0)
-		r = runtime_list(&rt, names, err);
-	if (r == 0)
-		n = collect(&rt, names, rows);
-	if (r == -ENOENT)	/* no runtime folder: no sandbox has ever been made */
+	if (r == 0) {
+		r = fill(&rt, json, names, rows, out, err);
+	} else if (r == -ENOENT) {	/* no runtime folder: no sandbox has ever been made */
 		r = 0;
-	if (r == 0 && json)
-		put_json(rows, (size_t)n, out);
-	else if (r == 0 && n > 0)
-		put_text(rows, (size_t)n, out);
-	for (ssize_t i = 0; i < n; i++)
-		runtime_facts_release(&rows[i].facts);
+		if (json)
+			put_json(NULL, 0, out);
+	}
 	runtime_close(&rt);
 	hostinfo_release(&host);
 	free(rows);
