@@ -27,6 +27,7 @@ struct ask {
 	char **env;		/* owned rows */
 	size_t nenv;
 	char *cwd;		/* owned */
+	char *script;		/* owned */
 	const char *text[2];	/* argv of -c */
 	struct ak_extra *extra;	/* owned */
 	struct ak_rlimit rlimit[RLIMITS_MAX];
@@ -42,6 +43,7 @@ static void ask_release(struct ask *a)
 	for (size_t i = 0; i < a->nenv; i++)
 		free(a->env[i]);
 	free(a->env);
+	free(a->script);
 	free(a->cwd);
 	free(a->extra);
 }
@@ -156,6 +158,21 @@ static void fill_streams(struct ask *a, const struct streams *st)
 	}
 }
 
+/* The text as a file of lines would hold it: a backslash at its very end means nothing then, as it does in such a file */
+static int fill_script(struct ask *a, const struct exec_opts *o, struct ak_err *err)
+{
+	const char *text = o->argv[2];	/* the parser made it sh -c TEXT */
+	size_t n = strlen(text);
+
+	if (asprintf(&a->script, "%s%s", text, n > 0 && text[n - 1] != '\n' ? "\n" : "") < 0) {
+		a->script = NULL;
+		return no_memory(err);
+	}
+	a->text[0] = a->script;
+	a->req.argv = a->text;
+	return 0;
+}
+
 static int ask_fill(struct ask *a, const struct in_run *in, const struct exec_opts *o, struct ak_err *err)
 {
 	struct ak_request *q = &a->req;
@@ -164,10 +181,9 @@ static int ask_fill(struct ask *a, const struct in_run *in, const struct exec_op
 	*a = (struct ask){ 0 };
 	q->kind = o->shell ? AK_EXEC_SESSION : AK_EXEC_ARGV;
 	q->argv = (const char *const *)o->argv;
-	if (o->shell) {	/* the parser made it sh -c TEXT */
-		a->text[0] = o->argv[2];
-		q->argv = a->text;
-	}
+	r = o->shell ? fill_script(a, o, err) : 0;
+	if (r < 0)
+		return r;
 	if (o->fresh)
 		q->flags |= AK_EXEC_FRESH;
 	if (o->detach)
