@@ -158,13 +158,13 @@ static void fill_streams(struct ask *a, const struct streams *st)
 	}
 }
 
-/* The text as a file of lines would hold it: a backslash at its very end means nothing then, as it does in such a file */
+/* A backslash at the very end of a text means nothing, as it does in a script file; bash takes it literally from elsewhere */
 static int fill_script(struct ask *a, const struct exec_opts *o, struct ak_err *err)
 {
 	const char *text = o->argv[2];	/* the parser made it sh -c TEXT */
 	size_t n = strlen(text);
 
-	if (asprintf(&a->script, "%s%s", text, n > 0 && text[n - 1] != '\n' ? "\n" : "") < 0) {
+	if (asprintf(&a->script, "%s%s", text, n > 0 && text[n - 1] == '\\' ? "\n" : "") < 0) {
 		a->script = NULL;
 		return no_memory(err);
 	}
