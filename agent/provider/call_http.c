@@ -155,8 +155,10 @@ static void settle(struct transfer *t, enum http_end end, const struct http_repl
 {
 	struct provider_fault f = { 0 };
 	char excerpt[HTTP_EXCERPT_MAX];
-	int rc = acc_finish(t->acc, &at->reply, &f, &at->err);
+	int rc;
 
+	sse_release(&t->sse); /* may hold the last event, which may be large */
+	rc = acc_finish(t->acc, &at->reply, &f, &at->err);
 	if (rc == 0) /* whole: how the connection ended afterwards does not matter */
 		return;
 	acc_usage(t->acc, &at->used);
@@ -184,9 +186,7 @@ static void take_answer(struct transfer *t, enum http_end end, const struct http
 		at->fault = (struct provider_fault){ .fault = fault_of_end(end), .status = reply->status };
 		at->err = *why;
 	} else {
-		if (end == HTTP_DONE && reply->body.len + t->head_len == 0)
-			take_collected(t, reply, at);
-		else if (end == HTTP_DONE && reply->body.len > 0)
+		if (end == HTTP_DONE && (reply->body.len > 0 || t->head_len == 0))
 			take_collected(t, reply, at);
 		else if (end == HTTP_DONE || end == HTTP_CUT)
 			(void)sse_end(&t->sse, NULL);

@@ -182,7 +182,7 @@ int provider_resolve(const struct provider_wish *w, char *const env[], struct pr
 		t.custom = true;
 	} else {
 		rc = place_known(&model, t.api, &t.info, err);
-		if (rc < 0)
+		if (rc < 0 || !t.info)
 			return rc;
 		url = env_get(env, t.info->base_env);
 		t.custom = url && *url;

@@ -224,7 +224,7 @@ static int make_fault(const struct cJSON *doc, struct provider_fault *f, struct 
 		rc = json_need_u64(doc, "wait_ms", &hint->wait_ms, err);
 		hint->has_wait = true;
 	}
-	if (rc < 0)
+	if (rc < 0 || !name)
 		return -EBADMSG;
 	while (i < FAULT_COUNT && strcmp(fault_info((enum fault)i)->name, name) != 0)
 		i++;
@@ -279,7 +279,7 @@ static int add_step(struct replay *r, struct cJSON *doc, unsigned line, struct a
 			rc = ak_err_set(err, ENOMEM, "no memory for the script");
 		}
 	}
-	if (rc < 0) {
+	if (rc < 0 || !r->v) {
 		json_free(doc);
 		return rc;
 	}

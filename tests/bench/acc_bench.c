@@ -191,6 +191,7 @@ static void child(struct bench *b, int fd)
 		abort();
 	sse_init(&b->sse, 0, on_event, b->acc);
 	stream(b);
+	sse_release(&b->sse);
 	start = now();
 	if (acc_finish(b->acc, &c, &f, &err) < 0 || c.msg.ncalls != 1 || c.msg.calls[0].bad || c.msg.calls[0].args_len < b->size) {
 		(void)fprintf(stderr, "acc_bench: %s\n", c.msg.ncalls && c.msg.calls[0].bad ? c.msg.calls[0].bad : err.msg);
