@@ -208,7 +208,7 @@ static int time_for(uint16_t op)
 int libak_call(struct ak_client *cl, uint16_t op, long len, const int *fds, size_t nfds, uint16_t want, struct ak_frame *f,
 	       struct ak_err *err)
 {
-	uint32_t seq;
+	uint32_t seq = 0;
 	int r = libak_send(cl, op, len, fds, nfds, &seq, err);
 
 	cl->code = 0;
@@ -340,7 +340,7 @@ static int spawn_executor(const char *const argv[], int sock, pid_t *ret, struct
 int ak_spawn(const char *const argv[], const char *who, struct ak_client **ret, struct ak_err *err)
 {
 	int sock[2], r = ak_chan_pair(sock, err);
-	pid_t pid;
+	pid_t pid = 0;
 
 	if (r < 0)
 		return r;

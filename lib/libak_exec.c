@@ -47,6 +47,7 @@ static int done_of(struct ak_frame *f, struct ak_done *d)
 	if (!d->storage)
 		return -ENOMEM;
 	memcpy(d->storage, f->payload, f->len);
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): it belongs to @d, and done_of()'s caller releases or hands over that */
 	r = ak_result_decode(d->storage, f->len, &d->r);
 	if (r == 0 && f->nfds != ak_result_nfds(&d->r))
 		r = -EBADMSG;
@@ -244,7 +245,7 @@ int ak_exec_start(struct ak_client *cl, const struct ak_request *req, uint32_t *
 	int fds[AK_FDS_MAX + 1];
 	struct ak_exec m;
 	size_t nfds = 0;
-	uint32_t seq;
+	uint32_t seq = 0;
 	long n;
 	int r;
 
@@ -272,7 +273,7 @@ int ak_exec_start(struct ak_client *cl, const struct ak_request *req, uint32_t *
 int ak_wait_start(struct ak_client *cl, uint32_t cmd, uint64_t timeout_ms, uint32_t *ret_tag, struct ak_err *err)
 {
 	struct ak_wait_req m = { .cmd = cmd, .timeout_ms = timeout_ms };
-	uint32_t seq;
+	uint32_t seq = 0;
 	int r = libak_send(cl, AK_OP_WAIT, ak_wait_req_encode(&m, cl->out, AK_PAYLOAD_MAX), NULL, 0, &seq, err);
 
 	if (r == 0)
@@ -327,7 +328,7 @@ static int wait_done(struct ak_client *cl, uint32_t tag, struct ak_done *ret, st
 int ak_exec(struct ak_client *cl, const struct ak_request *req, struct ak_done *ret, struct ak_err *err)
 {
 	struct ak_request q = *req;
-	uint32_t tag;
+	uint32_t tag = 0;
 	int r;
 
 	if (q.flags & AK_EXEC_JOB)
@@ -342,7 +343,7 @@ int ak_exec_job(struct ak_client *cl, const struct ak_request *req, uint32_t *re
 {
 	struct ak_request q = *req;
 	struct ak_event ev;
-	uint32_t tag;
+	uint32_t tag = 0;
 	int r;
 
 	q.flags = (q.flags | AK_EXEC_JOB) & ~(uint32_t)AK_EXEC_NO_STARTED;
@@ -413,7 +414,7 @@ int ak_shutdown(struct ak_client *cl, bool force, struct ak_err *err)
 
 int ak_job_wait(struct ak_client *cl, uint32_t job, uint64_t timeout_ms, struct ak_done *ret, struct ak_err *err)
 {
-	uint32_t tag;
+	uint32_t tag = 0;
 	int r = ak_wait_start(cl, job, timeout_ms, &tag, err);
 
 	return r < 0 ? r : wait_done(cl, tag, ret, err);
