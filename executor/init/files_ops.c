@@ -100,7 +100,7 @@ static int copy_out(struct fileop *f, int fd, uint64_t *ret_done)
 
 int fileop_read(struct fileop *f)
 {
-	struct stat st;
+	struct stat st = { 0 };
 	uint64_t done = 0;
 	int fd = fileop_open(f, f->q->path, false, &st), r;
 
@@ -159,7 +159,7 @@ static void temporary_name(char ret[40], unsigned n)
 	uint64_t v = now_ns() * 16 + n;
 	size_t at = 4;
 
-	memcpy(ret, ".ak-", 4);
+	memcpy(ret, ".ak-", 5);
 	for (int shift = 60; shift >= 0; shift -= 4)
 		ret[at++] = digits[(v >> shift) & 15];
 	memcpy(ret + at, ".tmp", 5);
@@ -235,8 +235,8 @@ static int may_replace(struct fileop *f, const struct place *p, struct stat *st,
 int fileop_write(struct fileop *f)
 {
 	char name[40];
-	struct place p;
-	struct stat st;
+	struct place p = { .dir = -1 };
+	struct stat st = { 0 };
 	uint64_t done = 0;
 	bool exists = false;
 	int fd, r = fileop_place(f, f->q->path, (f->q->flags & INIT_FILE_PARENTS) != 0, true, &p);
@@ -272,7 +272,7 @@ int fileop_write(struct fileop *f)
 
 int fileop_stat(struct fileop *f)
 {
-	struct stat st;
+	struct stat st = { 0 };
 	int fd = fileop_open(f, f->q->path, (f->q->flags & INIT_FILE_NOFOLLOW) != 0, &st);
 
 	if (fd < 0)
@@ -284,8 +284,8 @@ int fileop_stat(struct fileop *f)
 int fileop_mkdir(struct fileop *f)
 {
 	const bool parents = (f->q->flags & INIT_FILE_PARENTS) != 0;
-	struct place p;
-	struct stat st;
+	struct place p = { .dir = -1 };
+	struct stat st = { 0 };
 	bool made;
 	int r = fileop_place(f, f->q->path, parents, false, &p);
 
@@ -306,8 +306,8 @@ int fileop_mkdir(struct fileop *f)
 int fileop_rename(struct fileop *f)
 {
 	const unsigned flags = f->q->flags & INIT_FILE_EXCL ? RENAME_NOREPLACE : 0;
-	struct place from, to;
-	struct stat st;
+	struct place from = { .dir = -1 }, to = { .dir = -1 };
+	struct stat st = { 0 };
 	int r = fileop_place(f, f->q->path, false, false, &from);
 
 	if (r == 0)

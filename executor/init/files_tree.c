@@ -126,7 +126,7 @@ static int walk_folder(struct walk *w, int fd, unsigned deeper);
 
 static int walk_entry(struct walk *w, int dir, const char *name, unsigned deeper)
 {
-	struct stat st;
+	struct stat st = { 0 };
 	size_t old;
 	int r, fd;
 
@@ -163,7 +163,7 @@ static int walk_folder(struct walk *w, int fd, unsigned deeper)
 static int records(struct fileop *f, unsigned depth)
 {
 	struct walk w = { .f = f };
-	struct stat st;
+	struct stat st = { 0 };
 	int fd = fileop_open(f, f->q->path, false, &st), r;
 
 	if (fd < 0)
@@ -249,8 +249,8 @@ static int remove_at(struct fileop *f, int dir, const char *name, unsigned deepe
 
 int fileop_remove(struct fileop *f)
 {
-	struct place p;
-	struct stat st;
+	struct place p = { .dir = -1 };
+	struct stat st = { 0 };
 	int r = fileop_place(f, f->q->path, false, false, &p);
 
 	if (r < 0)

@@ -85,7 +85,7 @@ serve_control floor,canary confined exec
 serve_control profile,canary confined exec
 serve_control session own-session-and-group exec
 serve_control rlimits limit-of-processes-holds exec
-serve_control keeper "daemon-is-ended daemon-nothing-left" attack
+serve_control keeper "daemon-is-ended daemon-none-seen" attack
 serve_control dumpable,landlock "init-and-keeper-maps" attack
 OPTS=(--tmpfs /small:1m)
 serve_control beneath "ways-out way-out-says-why read-a-device-by-link" files "$WS" "$DIR/outside"

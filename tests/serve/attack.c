@@ -192,6 +192,8 @@ static void next_works(struct drv *d, const char *name)
 
 	(void)snprintf(text, sizeof(text), "%s-nothing-left", name);
 	say(n <= 1 + 3 * AK_INIT_SPARES, "BLOCKED", text, "%u processes", n);
+	(void)snprintf(text, sizeof(text), "%s-none-seen", name);
+	want(drv_sh(d, "cat /proc/[0-9]*/comm | grep -cx -e attack -e sleep"), text, 1, "0\n");
 	(void)snprintf(text, sizeof(text), "%s-next-works", name);
 	want(c, text, 0, "fine\n");
 }
@@ -359,7 +361,7 @@ int main(int argc, char *argv[])
 		outlive(&d, names[i]);
 	signals(&d);
 	killed(&d, "tree", "trap '' TERM INT HUP; setsid sh -c 'trap \"\" TERM; sleep 300' & (setsid sleep 300 &) ; sleep 300");
-	killed(&d, "bomb", "./attack --trick bomb; sleep 300");
+	killed(&d, "bomb", "sleep 300 & ./attack --trick bomb; wait");
 	killed(&d, "stopped", "kill -STOP $$");
 	keepers(&d);
 	peeking(&d);
