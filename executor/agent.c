@@ -14,6 +14,7 @@
 
 #include "executor/ns/kabi.h"
 #include "executor/ns/landlock.h"
+#include "executor/ns/userns.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 
@@ -103,24 +104,16 @@ pid_t agent_spawn(int exe, char *const argv[], char *const envp[], int sock, int
 {
 	struct agent a = { .exe = exe, .sock = sock, .argv = argv, .envp = envp };
 	AK_AUTO_FD self = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	int fd = -1;
 	pid_t pid;
-	int fd;
 
 	if (self < 0)
 		return ak_err_sys(err, errno, "pidfd_open");
 	a.parent = self;
-	pid = fork();
-	if (pid < 0)
-		return ak_err_sys(err, errno, "fork");
+	pid = userns_clone(0, -1, &fd, err);	/* no namespace: a child with its descriptor */
 	if (pid == 0)
 		become_agent(&a);
-	fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (fd < 0) {
-		int code = errno;
-
-		(void)kill(pid, SIGKILL);	/* our child, not waited for: the number is still its */
-		return ak_err_sys(err, code, "pidfd_open");
-	}
-	*ret_pidfd = fd;
+	if (pid > 0)
+		*ret_pidfd = fd;
 	return pid;
 }

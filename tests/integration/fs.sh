@@ -181,7 +181,7 @@ for d in .config/ak .local/state/ak; do mkdir -p \$d.away \$d; echo x >\$d/plant
 is "it ran, and nothing moved" "$(out)" ran
 for d in .config/ak .local/state/ak; do
 	ok "$d is where it was" test -d "$HOME/$d"
-	is "$d is empty" "$(ls -A "$HOME/$d")" ""
+	is "nothing planted in $d" "$(find "$HOME/$d" -name planted)" ""
 done
 rm -rf "$HOME"/.config/*.away "$HOME"/.local/*.away "$HOME"/.local/state/*.away
 
