@@ -104,7 +104,7 @@ static void limits(struct drv *d)
 	want(drv_run(d, &(struct spec){ .argv = many, .rlimits = nproc, .nrlimits = 1 }), "limit-of-processes-holds", 254, NULL);
 }
 
-/* Every command says its own number on both streams, all at the same time; then one too many */
+/* Every command says its own number on both streams, all at the same time; then one too many. They last longer than it takes to start all. */
 static void parallel(struct drv *d)
 {
 	struct call *c[AK_INIT_COMMANDS_MAX + 1];
@@ -115,7 +115,7 @@ static void parallel(struct drv *d)
 		char text[128];
 		const char *argv[] = { "sh", "-c", text, NULL };
 
-		(void)snprintf(text, sizeof(text), "sleep 2; echo out %u; echo err %u >&2; exit %u", i, i, i);
+		(void)snprintf(text, sizeof(text), "sleep 6; echo out %u; echo err %u >&2; exit %u", i, i, i);
 		c[i] = drv_exec(d, &(struct spec){ .argv = argv });
 	}
 	for (unsigned i = 0; i <= AK_INIT_COMMANDS_MAX; i++) {
