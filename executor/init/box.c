@@ -418,6 +418,9 @@ int box_serve(struct init *in, const struct init_config *cfg)
 		wait_ms = slots_tick(b, now_ns());
 		if (b->held.is && (wait_ms < 0 || wait_ms > 20))
 			wait_ms = 20;
+		/* only a few replies at a time: no event comes for those that are left */
+		if (b->nout == 0 && (slots_count(b, SLOT_ENDED) > 0 || files_to_report(b)))
+			wait_ms = 0;
 		if (b->nout > 0)
 			p[0].events = POLLOUT;
 		else if (!b->held.is)

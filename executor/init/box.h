@@ -253,6 +253,8 @@ void files_start(struct box *b, struct held *h);
 bool files_reaped(struct box *b, pid_t pid, int status);
 /** files_report() - answer what is done, while there is room */
 void files_report(struct box *b);
+/** files_to_report() - is anything done that was not answered yet? */
+bool files_to_report(const struct box *b);
 void files_kill(struct box *b, uint32_t id);
 uint32_t files_count(const struct box *b);
 /** files_init() - memory, and the writable places as descriptors; at the start, before any command exists. Return: false: no memory. */

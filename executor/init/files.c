@@ -153,6 +153,15 @@ void files_report(struct box *b)
 	}
 }
 
+bool files_to_report(const struct box *b)
+{
+	for (size_t i = 0; i < AK_INIT_FILES_MAX; i++) {
+		if (b->workers[i].id != 0 && b->workers[i].pid == 0)
+			return true;
+	}
+	return false;
+}
+
 void files_kill(struct box *b, uint32_t id)
 {
 	for (size_t i = 0; i < AK_INIT_FILES_MAX; i++) {

@@ -135,6 +135,26 @@ static void parallel(struct drv *d)
 	want(drv_run(d, &(struct spec){ .argv = t_true }), "and-the-next-works", 0, "");
 }
 
+/* Many ends that init sees at once: it answers a few at a time, and nothing but itself reminds it of the rest */
+static void ends_together(struct drv *d)
+{
+	const char *const argv[] = { "sleep", "3", NULL };
+	struct call *c[40];
+	unsigned lost = 0;
+
+	for (unsigned i = 0; i < 40; i++)
+		c[i] = drv_exec(d, &(struct spec){ .argv = argv, .flags = INIT_EXEC_STARTED });
+	(void)usleep(2000000);
+	(void)kill(d->sb.pid, SIGSTOP);
+	(void)usleep(4000000);
+	(void)kill(d->sb.pid, SIGCONT);
+	for (unsigned i = 0; i < 40; i++) {
+		lost += !drv_wait(d, c[i], lost ? 100 : 15000) || drv_code(c[i]) != 0;
+		drv_free(c[i]);
+	}
+	say(lost == 0, "ALLOWED", "ends-seen-at-once-are-all-told", "%u were not", lost);
+}
+
 /* Nobody reads the replies while 64 commands end and files are asked for: init neither blocks nor loses one */
 static void no_reader(struct drv *d)
 {
@@ -271,6 +291,7 @@ int main(int argc, char *argv[])
 	descriptors(&d);
 	limits(&d);
 	terminal(&d);
+	ends_together(&d);
 	no_reader(&d);
 	parallel(&d);
 	thousands(&d, many ? (unsigned)strtoul(many, NULL, 10) : MANY);
