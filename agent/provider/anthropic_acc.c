@@ -97,6 +97,13 @@ static int take_block_start(struct acc *a, const struct cJSON *ev, struct ak_err
 	return add_block(a, index, block, err);
 }
 
+static int set_signature(struct acc_block *b, const struct cJSON *signature)
+{
+	if (json_kind(signature) == JSON_ABSENT)
+		return 0;
+	return json_set(b->head, "signature", json_dup(signature));
+}
+
 static int add_citation(struct acc_block *b, const struct cJSON *citation)
 {
 	struct cJSON *list = json_get(b->head, "citations");
@@ -128,7 +135,7 @@ static int take_block_delta(struct acc *a, const struct cJSON *ev, struct ak_err
 	else if (json_is_str(type, "thinking_delta") && b->kind == ACC_THINKING)
 		add_thinking(a, b, json_str(json_get(d, "thinking")));
 	else if (json_is_str(type, "signature_delta") && b->kind == ACC_THINKING)
-		return json_set(b->head, "signature", json_dup(json_get(d, "signature")));
+		return set_signature(b, json_get(d, "signature"));
 	else if (json_is_str(type, "citations_delta") && b->kind == ACC_TEXT)
 		return add_citation(b, json_get(d, "citation"));
 	return b->buf.failed ? -ENOMEM : 0;
