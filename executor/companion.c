@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "executor/ns/userns.h"
 #include "executor/shared/ak_clock.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
@@ -190,6 +191,7 @@ static int run(int program, const char *const argv[], int in, struct answer *a, 
 	int rc, e;
 	pid_t pid;
 
+	/* the descriptor comes with the child: without it, it could be neither ended nor waited for */
 	if (pipe2(out, O_CLOEXEC) < 0)
 		return ak_err_sys(err, errno, "pipe");
 	if (pipe2(complain, O_CLOEXEC) < 0) {
@@ -198,15 +200,12 @@ static int run(int program, const char *const argv[], int in, struct answer *a, 
 		ak_fd_close(&out[1]);
 		return ak_err_sys(err, e, "pipe");
 	}
-	pid = fork();
+	pid = userns_clone(0, -1, &pidfd, err);
 	if (pid == 0)
 		run_child(program, argv, (const int[3]){ in, out[1], complain[1] });
-	e = errno;
 	ak_fd_close(&out[1]);
 	ak_fd_close(&complain[1]);
-	if (pid > 0)
-		pidfd = (int)syscall(SYS_pidfd_open, pid, 0);	/* not waited for yet: the pid is its own */
-	rc = pid < 0 ? ak_err_sys(err, e, "fork") : collect(out[0], complain[0], a);
+	rc = pid < 0 ? (int)pid : collect(out[0], complain[0], a);
 	ak_fd_close(&out[0]);
 	ak_fd_close(&complain[0]);
 	if (pid > 0)

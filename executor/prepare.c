@@ -23,7 +23,7 @@ int prepare_plan(const struct exec_opts *o, char *const env[], struct prepared *
 		e = plan_build(o, &p->host, &p->plan, err);
 	}
 	if (e == 0 && o->seccomp_file)
-		e = seccomp_user_load(o->seccomp_file, &p->host, &p->plan, err);
+		e = seccomp_user_load(o->seccomp_file, !o->explain, &p->host, &p->plan, err);
 	return e;
 }
 

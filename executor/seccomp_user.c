@@ -231,7 +231,7 @@ static int compile(const char *path, const struct bytes *profile, const struct u
 	return 0;
 }
 
-int seccomp_user_load(const char *path, const struct hostinfo *h, struct plan *plan, struct ak_err *err)
+int seccomp_user_load(const char *path, bool keep, const struct hostinfo *h, struct plan *plan, struct ak_err *err)
 {
 	struct bytes profile = { 0 }, compiled = { 0 };
 	struct ak_filter_file f = { 0 };
@@ -244,7 +244,7 @@ int seccomp_user_load(const char *path, const struct hostinfo *h, struct plan *p
 		free(compiled.p);
 		compiled = (struct bytes){ 0 };
 		rc = compile(path, &profile, &u, &compiled, &f, err);
-		if (rc == 0)
+		if (rc == 0 && keep)
 			cache_put(h, &profile, f);
 	}
 	if (rc == 0)

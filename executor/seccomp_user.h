@@ -6,6 +6,7 @@
 #ifndef AK_SECCOMP_USER_H
 #define AK_SECCOMP_USER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,7 @@ struct plan;
 /**
  * seccomp_user_load() - put the filter of a profile file into a plan
  * @path:	as the user named it
+ * @keep:	write what was compiled to the cache; false: change nothing (--explain)
  * @plan:	gets filter, filter_count, canary_skip, and the profile's remarks as warnings
  *
  * Cache: STATE/seccomp/HASH, which holds the whole profile and is compared with it byte for byte; an entry of another version of
@@ -23,7 +25,7 @@ struct plan;
  * Return: 0; -EINVAL (no regular file, or ak-policy refused it: the text names the place), -E2BIG (over 1 MiB), -ENOENT and
  * what open(2) gives, what companion_run() gives.
  */
-int seccomp_user_load(const char *path, const struct hostinfo *h, struct plan *plan, struct ak_err *err);
+int seccomp_user_load(const char *path, bool keep, const struct hostinfo *h, struct plan *plan, struct ak_err *err);
 
 /**
  * seccomp_user_read() - the text of a profile file

@@ -160,7 +160,7 @@ void policy_print_check(const struct policy_result *r, const struct docker_host 
 		fprintf(f, "%sremark: %s\n", i ? "" : "\n", r->notes.line[i]);
 	if (r->notes.more)
 		fprintf(f, "remark: and %zu more\n", r->notes.more);
-	fputs("\nWhatever a profile says, ak's floor is loaded on top of it: see ak-seccomp in the manual page ak(1).\n", f);
+	fputs("\nWhatever a profile says, ak's floor is loaded on top of it: see --seccomp in the manual page ak(1).\n", f);
 }
 
 static void print_load(const struct sock_filter *s, FILE *f)

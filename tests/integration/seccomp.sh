@@ -121,6 +121,11 @@ is mode "$(stat -c %a "$entry" "$STATE/ak/seccomp" | tr '\n' ' ')" "600 700 "
 stamp=$(stat -c %Y.%i "$entry")
 ak --seccomp "$P" -- true
 is "not made again" "$(stat -c %Y.%i "$entry")" "$stamp"
+rm -rf "$STATE"
+ak --explain --seccomp "$P" -- true
+is "explain runs" "$RC" 0
+no "and keeps nothing" test -e "$STATE/ak/seccomp"
+ak --seccomp "$P" -- true
 for damage in 'truncate -s 20' 'truncate -s 0' 'dd if=/dev/zero bs=1 seek=60 count=8 conv=notrunc of='; do
 	case $damage in
 	dd*) dd if=/dev/zero bs=1 seek=60 count=8 conv=notrunc of="$entry" 2>/dev/null ;;
