@@ -19,6 +19,8 @@ mkdir -p "$WS"
 _record() { # KIND NAME DETAIL
 	printf '%s\t%s\t%s\n' "$1" "$SUITE/$2" "$3" >>"$RES"
 	[ "$1" = PASS ] || printf '%s %s %s/%s %s\n' "$1" "$WHO" "$SUITE" "$2" "$3"
+	[ $((SECONDS - ${_LAST:-0})) -lt "${SLOW:-9999}" ] || echo "slow $WHO $SUITE/$2: $((SECONDS - ${_LAST:-0})) s"
+	_LAST=$SECONDS
 }
 
 _close() {

@@ -56,11 +56,12 @@ serve exec
 # filters that the command loads itself, as for a profile of the user; and those of strict, under which the keepers live, too
 t serve-exec-late
 TEST=""
-run env LATE=1 MANY=50 "$SERVE/exec" -C "$WS"
+run env LATE=1 FEW=1 "$SERVE/exec" -C "$WS"
 claims serve-exec-late
-MANY=50 OPTS=(--seccomp strict)
-serve exec
-MANY=
+t serve-exec-strict
+TEST=""
+run env FEW=1 "$SERVE/exec" -C "$WS" --seccomp strict
+claims serve-exec-strict
 serve attack
 serve session
 OPTS=(--tmpfs /small:1m)

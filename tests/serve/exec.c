@@ -290,6 +290,11 @@ int main(int argc, char *argv[])
 	large(&d);
 	descriptors(&d);
 	limits(&d);
+	/* what says nothing new under other filters and without a protection, and takes long */
+	if (getenv("FEW")) {
+		end_of_file(&d);
+		return 0;
+	}
 	terminal(&d);
 	ends_together(&d);
 	no_reader(&d);

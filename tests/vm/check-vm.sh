@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # check-vm.sh [-k] [-b BUILD] [-w WEAKBUILD] [plain|systemd [SUITE...]]: limits, and what must not be tried on a machine that
 # is needed, in an emulated machine with Debian's kernel 6.1 and a real cgroup v2 tree (docs/testing.md, "The VM"). Sets the
-# machine up, starts it once without an init system and once with systemd, and counts what its suites print. A machine that does not
+# machine up, starts it without an init system and beside that with systemd, and counts what their suites print. A machine that does not
 # start, or a suite that stops before its end, is a failure. Builds nothing: wants `make all weak vmtool` first. Needs root for setup.
 #
 # AK_VM_DIR    where the machine is kept (default ~/.cache/ak-vm)
@@ -23,12 +23,13 @@ machines=${1:-plain systemd}
 shift
 suites=$*
 begun=$SECONDS
+started=()
 work=$(mktemp -d "${TMPDIR:-/tmp}/ak-vm-XXXXXX") || exit 1
 cleanup() {
 	if [ -n "$keep" ]; then echo "kept: $work"; else rm -rf "$work"; fi
 }
 trap cleanup EXIT
-trap 'exit 130' INT TERM
+trap 'kill "${started[@]}" 2>/dev/null; exit 130' INT TERM
 
 fail() {
 	echo "check-vm: $*" >&2
@@ -60,28 +61,46 @@ expected() { # MACHINE
 	done
 }
 
-broken=0
+# start MACHINE - one processor each, so that the emulator never has two of one machine wait for each other, and side by side they
+# use two of the host. A machine that gave no result has stood still: it is started again, once, and what it said is shown.
+start() {
+	local m=$1 options=() rc=0 try from pid=''
+	trap '[ -z "$pid" ] || kill "$pid"; exit 143' TERM
+	[ "$m" = plain ] || options=(--systemd)
+	for try in 1 2; do
+		from=$SECONDS
+		tests/vm/run "${options[@]}" -c 1 -j "$work/job" -t "${AK_VM_LIMIT:-900}" -s 150 -- \
+			"$prefix; $(cat "tests/vm/guest/$m.job")" >"$work/$m" 2>&1 &
+		pid=$!
+		rc=0
+		wait "$pid" || rc=$?
+		echo "machine $m: $((SECONDS - from)) s"
+		if [ "$rc" -ne 125 ] || [ "$try" = 2 ]; then break; fi
+		echo "machine $m: no result, started again; it had said:"
+		tail -n 40 "$work/$m"
+	done
+	[ "$rc" -eq 0 ] || echo "not ok machine $m: exit $rc" >>"$work/$m"
+}
+
 for m in $machines; do
-	options=()
 	case $m in
-	plain) ;;
-	systemd) options=(--systemd) ;;
+	plain | systemd) ;;
 	*) fail "no such machine: $m" ;;
 	esac
-	# on a host that does nothing else the processor time is nearly the time that it takes
-	TIMEFORMAT="$m: %0R s, %0U s of processor time"
-	time tests/vm/run "${options[@]}" -j "$work/job" -t "${AK_VM_LIMIT:-600}" -- "$prefix; $(cat "tests/vm/guest/$m.job")" >"$work/$m" 2>&1
-	rc=$?
-	if [ -n "${AK_VM_VERBOSE:-}" ]; then cat "$work/$m"; else grep -v '^ok ' "$work/$m"; fi
-	[ "$rc" -eq 0 ] || {
-		echo "not ok machine $m: exit $rc" | tee -a "$work/$m"
-	}
+done
+for m in $machines; do
+	start "$m" &
+	started+=($!)
+done
+wait "${started[@]}"
+for m in $machines; do
 	for s in $(expected "$m"); do
-		grep -q "^end ${s%/*} ${s#*/} " "$work/$m" || echo "not ok $s stopped before its end" | tee -a "$work/$m"
+		grep -q "^end ${s%/*} ${s#*/} " "$work/$m" || echo "not ok $s stopped before its end" >>"$work/$m"
 	done
+	if [ -n "${AK_VM_VERBOSE:-}" ]; then cat "$work/$m"; else grep -v '^ok ' "$work/$m"; fi
 done
 passed=$(cat "$work"/plain "$work"/systemd 2>/dev/null | grep -c '^ok ')
 failed=$(cat "$work"/plain "$work"/systemd 2>/dev/null | grep -c '^not ok ')
 skipped=$(cat "$work"/plain "$work"/systemd 2>/dev/null | grep -c '^skip ')
 echo "$passed passed, $failed failed, $skipped skipped ($((SECONDS - begun)) s)"
-[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ] && [ "$broken" -eq 0 ]
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
