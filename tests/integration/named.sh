@@ -512,6 +512,7 @@ other=$!
 for s in TERM INT HUP; do
 	case $s in TERM) n=15 ;; INT) n=2 ;; HUP) n=1 ;; esac
 	# a shell's background commands ignore SIGINT, and ak would leave it so
+	: >"$O" # what the last round left is not this one being ready
 	env --default-signal=INT "$AK" exec --in "$BOX" -- sh -c "trap 'echo bye; exit 5' $s; echo ready; while :; do sleep 0.1; done" >"$O" 2>"$E" &
 	p=$!
 	ok "$s: it runs" wait_for grep -q ready "$O"
