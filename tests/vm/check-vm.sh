@@ -69,7 +69,7 @@ start() {
 	[ "$m" = plain ] || options=(--systemd)
 	for try in 1 2; do
 		from=$SECONDS
-		tests/vm/run "${options[@]}" -c 1 -j "$work/job" -t "${AK_VM_LIMIT:-900}" -s 150 -- \
+		tests/vm/run "${options[@]}" -c 1 -j "$work/job" -t "${AK_VM_LIMIT:-900}" -s 240 -- \
 			"$prefix; $(cat "tests/vm/guest/$m.job")" >"$work/$m" 2>&1 &
 		pid=$!
 		rc=0

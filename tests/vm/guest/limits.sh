@@ -45,10 +45,14 @@ is "exit code" "$RC" 137
 is "status" "$(js status)" signaled
 is "memory.hit" "$(js limits memory hit)" false
 
+# the group of the run and its limits are there; beside it: a scope of the user manager, and where ak moves to
+limited() {
+	leaf=$(groups | grep -v "scope\$\|aside\$" | head -n 1)
+	[ -n "$leaf" ] && [ "$(cat "$leaf/cgroup.procs")" ]
+}
 t "RES-03:no-swap"
 behind -m 64m -- sleep 4
-wait_for some_group
-leaf=$(groups | grep -v "scope\$\|aside\$" | head -n 1) # beside it: a scope of the user manager, and where ak moves to
+wait_for limited
 is "memory.swap.max" "$(cat "$leaf/memory.swap.max")" 0
 is "memory.max" "$(cat "$leaf/memory.max")" 67108864
 is "memory.oom.group" "$(cat "$leaf/memory.oom.group")" 1
