@@ -4,6 +4,9 @@
 
 #include <errno.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "executor/shared/ak_err.h"
 
@@ -15,7 +18,7 @@ void sse_init(struct sse *s, size_t max, sse_fn *on_event, void *ctx)
 {
 	if (max == 0 || max > SSE_EVENT_MAX)
 		max = SSE_EVENT_MAX;
-	*s = (struct sse){.on_event = on_event, .ctx = ctx, .max = max};
+	*s = (struct sse){.on_event = on_event, .ctx = ctx, .max = max, .name = ""};
 	s->line.max = max;
 	s->data.max = max + 1; /* the LF behind the last line is not counted */
 }
@@ -43,10 +46,14 @@ static int append(struct sse *s, struct ak_buf *b, const void *p, size_t n, cons
 	return s->failed;
 }
 
-static int dispatch(struct sse *s, const char *data, size_t len, bool at_end, struct ak_err *err)
+static int dispatch(struct sse *s, const char *data, size_t len, bool own, bool at_end, struct ak_err *err)
 {
-	const struct sse_event ev = {
-		.name = s->name, .name_len = s->name_len, .data = data, .data_len = len, .at_end = at_end};
+	const struct sse_event ev = {.name = s->name,
+				     .name_len = s->name_len,
+				     .data = data,
+				     .data_len = len,
+				     .scratch = own ? (char *)data : NULL,
+				     .at_end = at_end};
 
 	s->events++;
 	s->failed = s->on_event(s->ctx, &ev, err);
@@ -59,17 +66,31 @@ static int event_end(struct sse *s, bool at_end, struct ak_err *err)
 	int rc = 0;
 
 	if (s->only)
-		rc = dispatch(s, s->only, s->only_len, at_end, err);
+		rc = dispatch(s, s->only, s->only_len, s->only_held, at_end, err);
 	else if (s->has_data)
-		rc = dispatch(s, s->data.data, s->data.len, at_end, err);
+		rc = dispatch(s, s->data.data, s->data.len, true, at_end, err);
 	s->only = NULL;
 	s->has_data = false;
 	s->data.len = 0;
+	s->name = "";
 	s->name_len = 0;
 	return rc;
 }
 
-/* The data line that was only pointed at is copied, since what it lies in is about to change */
+/* The buffers change places: a line of many megabytes is not copied, and not held twice */
+static void swap_only(struct sse *s, const char *only)
+{
+	struct ak_buf line = s->line;
+
+	memmove(line.data, only, s->only_len);
+	line.len = s->only_len;
+	line.max = s->data.max;
+	s->data.max = s->line.max;
+	s->line = s->data;
+	s->data = line;
+}
+
+/* The data line that was only pointed at is kept, since what it lies in is about to change */
 static int keep_only(struct sse *s, struct ak_err *err)
 {
 	const char *only = s->only;
@@ -77,7 +98,19 @@ static int keep_only(struct sse *s, struct ak_err *err)
 	if (!only)
 		return 0;
 	s->only = NULL;
-	return append(s, &s->data, only, s->only_len, "an event", err);
+	if (!s->only_held || s->data.len > 0)
+		return append(s, &s->data, only, s->only_len, "an event", err);
+	swap_only(s, only);
+	return 0;
+}
+
+/* The same for the name */
+static void keep_name(struct sse *s)
+{
+	if (s->name_len > 0 && s->name != s->name_copy) {
+		memcpy(s->name_copy, s->name, s->name_len);
+		s->name = s->name_copy;
+	}
 }
 
 static int data_line(struct sse *s, const char *value, size_t n, struct ak_err *err)
@@ -88,6 +121,7 @@ static int data_line(struct sse *s, const char *value, size_t n, struct ak_err *
 		s->has_data = true;
 		s->only = value;
 		s->only_len = n;
+		s->only_held = s->held;
 		return 0;
 	}
 	rc = keep_only(s, err);
@@ -100,47 +134,38 @@ static int name_line(struct sse *s, const char *value, size_t n, struct ak_err *
 {
 	if (n > SSE_NAME_MAX)
 		return too_large(s, "an event's name", SSE_NAME_MAX, err);
-	if (n > 0)
-		memcpy(s->name, value, n);
+	s->name = value;
 	s->name_len = n;
 	return 0;
 }
 
-static bool is_field(const char *line, size_t n, const char *field, size_t len)
+/* Does the field's name end behind @len bytes? Then where the value starts: behind the colon and one space; else 0. */
+static inline size_t value_at(const char *line, size_t n, size_t len)
 {
-	return n >= len && memcmp(line, field, len) == 0 && (n == len || line[len] == ':');
-}
-
-/* What stands behind the colon and its one space; empty without a colon */
-static const char *value_of(const char *line, size_t *n, size_t field_len)
-{
-	size_t skip = field_len;
-
-	if (skip < *n)
-		skip++;
-	if (skip < *n && line[skip] == ' ')
-		skip++;
-	*n -= skip;
-	return line + skip;
+	if (n == len)
+		return len;
+	if (line[len] != ':')
+		return 0;
+	len++;
+	return n > len && line[len] == ' ' ? len + 1 : len;
 }
 
 /* A whole line without its end */
-static int take_line(struct sse *s, const char *line, size_t n, struct ak_err *err)
+static inline int take_line(struct sse *s, const char *line, size_t n, struct ak_err *err)
 {
+	size_t at;
+
 	if (n == 0)
 		return event_end(s, false, err);
-	if (line[0] == ':') {
-		s->comments++;
-		return 0;
+	if (n >= 4 && memcmp(line, "data", 4) == 0) {
+		at = value_at(line, n, 4);
+		return at ? data_line(s, line + at, n - at, err) : 0;
 	}
-	if (is_field(line, n, "data", 4)) {
-		line = value_of(line, &n, 4);
-		return data_line(s, line, n, err);
+	if (n >= 5 && memcmp(line, "event", 5) == 0) {
+		at = value_at(line, n, 5);
+		return at ? name_line(s, line + at, n - at, err) : 0;
 	}
-	if (is_field(line, n, "event", 5)) {
-		line = value_of(line, &n, 5);
-		return name_line(s, line, n, err);
-	}
+	s->comments += line[0] == ':';
 	return 0;
 }
 
@@ -149,7 +174,8 @@ static int finish_line(struct sse *s, const char *p, size_t n, struct ak_err *er
 {
 	int rc;
 
-	if (s->line.len == 0)
+	s->held = s->line.len > 0;
+	if (!s->held)
 		return n > s->max ? too_large(s, "a line", s->max, err) : take_line(s, p, n, err);
 	rc = append(s, &s->line, p, n, "a line", err);
 	n = s->line.len;
@@ -174,36 +200,65 @@ static size_t skip_bom(struct sse *s, const char *p, size_t n, int *rc, struct a
 	return used;
 }
 
-/*
- * Lines of one piece. @cr is the next CR at or behind @p, or the end: looked for once and not again for each line, so that
- * a stream without any is searched twice and no more.
- */
+#define BLOCK 64u
+
+#ifdef __SSE2__
+static inline uint64_t ends_in_16(const char *p)
+{
+	__m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+
+	return (unsigned)_mm_movemask_epi8(
+		_mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('\n')), _mm_cmpeq_epi8(v, _mm_set1_epi8('\r'))));
+}
+
+/* Where CR and LF are in a block, a bit for each. Lines are short: calls of memchr() would cost more than they find. */
+static inline uint64_t ends_in_block(const char *p)
+{
+	return ends_in_16(p) | ends_in_16(p + 16) << 16 | ends_in_16(p + 32) << 32 | ends_in_16(p + 48) << 48;
+}
+#endif
+
+/* The same for the last block, of @n bytes */
+static uint64_t ends_in_rest(const char *p, size_t n)
+{
+	uint64_t hits = 0;
+
+	for (size_t i = 0; i < n; i++)
+		hits |= (uint64_t)(p[i] == '\n' || p[i] == '\r') << i;
+	return hits;
+}
+
+/* Lines of one piece */
 static int take_lines(struct sse *s, const char *p, const char *end, struct ak_err *err)
 {
-	const char *cr = memchr(p, '\r', (size_t)(end - p));
+	int rc;
 
-	while (p < end) {
-		const char *stop = *p == '\n' ? p : memchr(p, '\n', (size_t)((cr ? cr : end) - p));
-		int rc;
+	for (const char *at = p; at < end; at += BLOCK) {
+		uint64_t hits = end - at >= (ptrdiff_t)BLOCK ? ends_in_block(at) : ends_in_rest(at, (size_t)(end - at));
 
-		if (!stop)
-			stop = cr;
-		if (!stop)
-			break;
-		rc = finish_line(s, p, (size_t)(stop - p), err);
-		if (rc < 0)
-			return rc;
-		p = stop + 1;
-		if (stop != cr)
-			continue;
-		s->skip_lf = p == end;
-		if (p < end && *p == '\n')
-			p++;
-		cr = memchr(p, '\r', (size_t)(end - p));
+		for (; hits != 0; hits &= hits - 1) {
+			const char *stop = at + __builtin_ctzll(hits);
+
+			if (stop < p) /* the LF of a CR LF */
+				continue;
+			if (s->line.len == 0 && (size_t)(stop - p) <= s->max) {
+				s->held = false;
+				rc = take_line(s, p, (size_t)(stop - p), err);
+			} else {
+				rc = finish_line(s, p, (size_t)(stop - p), err);
+			}
+			if (rc < 0)
+				return rc;
+			p = stop + 1;
+			if (*stop != '\r')
+				continue;
+			s->skip_lf = p == end;
+			if (p < end && *p == '\n')
+				p++;
+		}
 	}
-
-	int rc = keep_only(s, err);
-
+	keep_name(s);
+	rc = keep_only(s, err);
 	return rc < 0 || p == end ? rc : append(s, &s->line, p, (size_t)(end - p), "a line", err);
 }
 

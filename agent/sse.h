@@ -27,6 +27,7 @@ struct sse_event {
 	size_t name_len;
 	const char *data;
 	size_t data_len;
+	char *scratch;	/* @data, where it lies in the parser's own memory and may be overwritten by the taker; else NULL */
 	bool at_end;	/* no blank line came: the stream ended behind the data. Use it only if it parses */
 };
 
@@ -44,8 +45,11 @@ struct sse {
 	struct ak_buf data;
 	const char *only;	/* the only data line so far, not copied yet: in the piece being fed, or in @line */
 	size_t only_len;
-	char name[SSE_NAME_MAX];
+	bool only_held;		/* it is in @line */
+	bool held;		/* the line that is looked at is in @line */
+	const char *name;	/* where only is, or in @name_copy */
 	size_t name_len;
+	char name_copy[SSE_NAME_MAX];
 	size_t max;
 	uint64_t events;	/* handed out so far; may be read */
 	uint64_t comments;	/* comment lines seen; may be read */

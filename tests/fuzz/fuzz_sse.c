@@ -36,6 +36,9 @@ static int note(void *ctx, const struct sse_event *ev, struct ak_err *err)
 {
 	(void)err;
 	put(ctx, ev->name, ev->name_len, ev->data, ev->data_len, ev->at_end);
+	LAW(!ev->scratch || ev->scratch == ev->data);
+	if (ev->scratch && ev->data_len > 0)
+		memset(ev->scratch, 'Z', ev->data_len);
 	return 0;
 }
 

@@ -222,6 +222,53 @@ START_TEST(lines_events_and_names_have_a_maximum)
 }
 END_TEST
 
+struct scratched {
+	struct ak_buf out;
+	size_t own;
+	size_t lent;
+};
+
+/* A taker that overwrites what it may overwrite, as json_parse_in_place() does */
+static int note_and_overwrite(void *ctx, const struct sse_event *ev, struct ak_err *err)
+{
+	struct scratched *c = ctx;
+	int rc = note(&c->out, ev, err);
+
+	ck_assert(!ev->scratch || ev->scratch == ev->data);
+	if (ev->scratch)
+		memset(ev->scratch, 'Z', ev->data_len);
+	c->own += ev->scratch != NULL;
+	c->lent += ev->scratch == NULL;
+	return rc;
+}
+
+START_TEST(what_is_the_parsers_own_may_be_overwritten)
+{
+	static const char text[] = "event: one\ndata: 0123456789abcdef\n\ndata: a\ndata: b\nevent: two\n\ndata: c\nevent: three\n\n"
+				   "event: four\nevent: five\ndata: 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\r\n\r\n";
+	static const char want[] = "one|0123456789abcdef\ntwo|a$b\nthree|c\n"
+				   "five|0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n";
+	struct scratched c = {0};
+
+	for (size_t one = 0; one <= sizeof(text) - 1; one++) {
+		for (size_t two = one; two <= sizeof(text) - 1; two++) {
+			struct sse s;
+
+			c.out.len = 0;
+			sse_init(&s, 0, note_and_overwrite, &c);
+			ck_assert_int_eq(feed(&s, text, one, NULL), 0);
+			ck_assert_int_eq(feed(&s, text + one, two - one, NULL), 0);
+			ck_assert_int_eq(feed(&s, text + two, sizeof(text) - 1 - two, NULL), 0);
+			ck_assert_str_eq(c.out.data, want);
+			sse_release(&s);
+		}
+	}
+	ck_assert_uint_gt(c.own, 0);
+	ck_assert_uint_gt(c.lent, 0);
+	ak_buf_release(&c.out);
+}
+END_TEST
+
 static int stop_at_two(void *ctx, const struct sse_event *ev, struct ak_err *err)
 {
 	(void)ev;
@@ -299,6 +346,7 @@ int main(void)
 	tcase_add_test(t, comments_and_line_ends_do_not_matter);
 	tcase_add_test(t, comments_are_counted_as_life);
 	tcase_add_test(t, lines_events_and_names_have_a_maximum);
+	tcase_add_test(t, what_is_the_parsers_own_may_be_overwritten);
 	tcase_add_test(t, an_error_of_the_receiver_ends_the_stream);
 	tcase_add_test(t, one_great_field_in_small_pieces_takes_linear_time);
 	suite_add_tcase(s, t);
