@@ -19,6 +19,7 @@ struct parser {
 	const unsigned char *p;
 	const unsigned char *end;
 	unsigned flags;
+	enum json_place place; /* of strings that are values */
 	unsigned depth; /* open arrays and objects */
 	unsigned depth_max;
 	size_t items;
@@ -63,11 +64,11 @@ static struct cJSON *new_item(struct parser *ps, int type)
 	return item;
 }
 
-static char *parse_text(struct parser *ps)
+static char *parse_text(struct parser *ps, enum json_place place)
 {
 	char *text = NULL;
 	const char *what;
-	int rc = json_string_take(&ps->p, ps->end, (ps->flags & JSON_REPAIR) != 0, &text, &what);
+	int rc = json_string_take(&ps->p, ps->end, (ps->flags & JSON_REPAIR) != 0, place, &text, &what);
 
 	if (rc < 0)
 		(void)fail(ps, -rc, what);
@@ -80,11 +81,14 @@ static struct cJSON *parse_string(struct parser *ps)
 
 	if (!item)
 		return NULL;
-	item->valuestring = parse_text(ps);
-	if (item->valuestring)
-		return item;
-	cJSON_Delete(item);
-	return NULL;
+	item->valuestring = parse_text(ps, ps->place);
+	if (!item->valuestring) {
+		cJSON_Delete(item);
+		return NULL;
+	}
+	if (ps->place != JSON_PLACE_NEW)
+		item->type |= cJSON_IsReference; /* not its own, so not to be freed with it */
+	return item;
 }
 
 static const unsigned char *skip_digits(const unsigned char *p, const unsigned char *end)
@@ -204,7 +208,7 @@ static struct cJSON *parse_member(struct parser *ps)
 	skip_space(ps);
 	if (ps->p == ps->end || *ps->p != '"')
 		return fail(ps, EBADMSG, "expected a name in double quotes");
-	name = parse_text(ps);
+	name = parse_text(ps, JSON_PLACE_NEW);
 	if (!name)
 		return NULL;
 	skip_space(ps);
@@ -330,11 +334,11 @@ static size_t limit(size_t wanted, size_t max)
 	return wanted == 0 || wanted > max ? max : wanted;
 }
 
-int json_parse(const char *text, size_t len, unsigned flags, const struct json_limits *limits,
-	       struct cJSON **ret, struct ak_err *err)
+static int parse(const char *text, size_t len, unsigned flags, enum json_place place, const struct json_limits *limits,
+		 struct cJSON **ret, struct ak_err *err)
 {
 	struct json_limits none = {0};
-	struct parser ps = {.flags = flags, .err = err};
+	struct parser ps = {.flags = flags, .place = place, .err = err};
 	struct cJSON *item;
 
 	limits = limits ? limits : &none;
@@ -356,6 +360,18 @@ int json_parse(const char *text, size_t len, unsigned flags, const struct json_l
 	}
 	*ret = item;
 	return 0;
+}
+
+int json_parse(const char *text, size_t len, unsigned flags, const struct json_limits *limits,
+	       struct cJSON **ret, struct ak_err *err)
+{
+	return parse(text, len, flags, flags & JSON_NO_TEXT ? JSON_PLACE_NONE : JSON_PLACE_NEW, limits, ret, err);
+}
+
+int json_parse_in_place(char *text, size_t len, unsigned flags, const struct json_limits *limits,
+			struct cJSON **ret, struct ak_err *err)
+{
+	return parse(text, len, flags, JSON_PLACE_SAME, limits, ret, err);
 }
 
 void json_free(struct cJSON *item)

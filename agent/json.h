@@ -32,6 +32,8 @@ enum json_flags {
 	 * json_print() can write it as the escape it was. Without the flag both are errors.
 	 */
 	JSON_REPAIR = 1 << 0,
+	/* For json_parse(): strings of the tree are "", names are not. For a look whether a large text is valid. */
+	JSON_NO_TEXT = 1 << 2,
 	/* For json_print(): names of objects in byte order, so that equal values give equal bytes */
 	JSON_SORTED = 1 << 1,
 };
@@ -56,7 +58,7 @@ enum json_kind {
 /**
  * json_parse() - one JSON value and nothing behind it (RFC 8259, white space around it allowed)
  * @text:	borrowed; need not end with NUL
- * @flags:	0 or JSON_REPAIR
+ * @flags:	JSON_REPAIR, JSON_NO_TEXT
  * @limits:	NULL: all maxima
  * @ret:	the tree; free with json_free()
  *
@@ -68,6 +70,13 @@ enum json_kind {
  */
 int json_parse(const char *text, size_t len, unsigned flags, const struct json_limits *limits, struct cJSON **ret,
 	       struct ak_err *err);
+
+/**
+ * json_parse_in_place() - json_parse() without copies: the strings of the tree lie in @text, which is overwritten (also on
+ * failure) and has to live as long as the tree does. json_dup() makes a tree of its own.
+ */
+int json_parse_in_place(char *text, size_t len, unsigned flags, const struct json_limits *limits, struct cJSON **ret,
+			struct ak_err *err);
 
 /** json_free() - free a whole tree; NULL does nothing */
 void json_free(struct cJSON *item);

@@ -17,7 +17,7 @@ struct decoder {
 	const unsigned char *p;
 	const unsigned char *end; /* the closing quote */
 	bool repair;
-	char *out;
+	char *out; /* NULL: the text is not kept */
 	const char *what;
 };
 
@@ -53,6 +53,15 @@ static const unsigned char *closing_quote(const unsigned char *p, const unsigned
 	return p < end ? p : NULL;
 }
 
+static void put(struct decoder *d, const void *p, size_t n)
+{
+	if (!d->out)
+		return;
+	if (d->out != p)
+		memmove(d->out, p, n);
+	d->out += n;
+}
+
 static int hex4(const unsigned char *p, const unsigned char *end, unsigned *ret)
 {
 	unsigned v = 0;
@@ -76,6 +85,7 @@ static int hex4(const unsigned char *p, const unsigned char *end, unsigned *ret)
 /* At the four digits behind \u; takes the other half of a pair with it */
 static int take_u(struct decoder *d)
 {
+	char text[4];
 	unsigned cp;
 	unsigned second;
 
@@ -97,7 +107,7 @@ static int take_u(struct decoder *d)
 		cp = REPLACEMENT;
 	}
 	d->p += 4;
-	d->out += json_encode(cp, d->out);
+	put(d, text, json_encode(cp, text));
 	return 0;
 }
 
@@ -118,7 +128,7 @@ static int take_escape(struct decoder *d)
 		return -EBADMSG;
 	}
 	d->p++;
-	*d->out++ = to[hit - from];
+	put(d, to + (hit - from), 1);
 	return 0;
 }
 
@@ -139,8 +149,7 @@ static int take_char(struct decoder *d)
 		d->what = "text that is not UTF-8";
 		return -EILSEQ;
 	}
-	memcpy(d->out, d->p, n);
-	d->out += n;
+	put(d, d->p, n);
 	d->p += n;
 	return 0;
 }
@@ -148,26 +157,30 @@ static int take_char(struct decoder *d)
 static int decode(struct decoder *d)
 {
 	while (d->p < d->end) {
+		const unsigned char *from = d->p;
 		int rc;
 
 		/* plain ASCII, which is most of it */
 		while (d->p < d->end && *d->p >= 0x20 && *d->p < 0x80 && *d->p != '\\')
-			*d->out++ = (char)*d->p++;
+			d->p++;
+		put(d, from, (size_t)(d->p - from));
 		if (d->p == d->end)
 			break;
 		rc = take_char(d);
 		if (rc < 0)
 			return rc;
 	}
-	*d->out = '\0';
+	if (d->out)
+		*d->out = '\0';
 	return 0;
 }
 
-int json_string_take(const unsigned char **pos, const unsigned char *end, bool repair, char **ret,
-		     const char **ret_what)
+int json_string_take(const unsigned char **pos, const unsigned char *end, bool repair, enum json_place place,
+		     char **ret, const char **ret_what)
 {
+	static const char none[1] = "";
 	struct decoder d = {.p = *pos + 1, .repair = repair};
-	char *text;
+	char *text = place == JSON_PLACE_SAME ? (char *)d.p : (char *)none;
 	int rc;
 
 	d.end = closing_quote(d.p, end);
@@ -175,18 +188,19 @@ int json_string_take(const unsigned char **pos, const unsigned char *end, bool r
 		*ret_what = "a string has no end";
 		return -EBADMSG;
 	}
-	/* no escape is shorter than what it stands for */
-	text = cJSON_malloc((size_t)(d.end - d.p) + 1);
+	if (place == JSON_PLACE_NEW)
+		text = cJSON_malloc((size_t)(d.end - d.p) + 1);
 	if (!text) {
 		*ret_what = "out of memory";
 		return -ENOMEM;
 	}
-	d.out = text;
+	d.out = place == JSON_PLACE_NONE ? NULL : text;
 	rc = decode(&d);
 	if (rc < 0) {
 		*pos = d.p;
 		*ret_what = d.what;
-		cJSON_free(text);
+		if (place == JSON_PLACE_NEW)
+			cJSON_free(text);
 		return rc;
 	}
 	*pos = d.end + 1;

@@ -48,8 +48,7 @@ int acc_new(const struct provider_ops *ops, size_t prompt_bytes, delta_fn *on_de
 
 void acc_drop_head(struct acc_block *b)
 {
-	json_free(b->owner ? b->owner : b->head);
-	b->owner = NULL;
+	json_free(b->head);
 	b->head = NULL;
 }
 
@@ -241,17 +240,17 @@ int acc_event(struct acc *a, const struct sse_event *ev, struct ak_err *err)
 		a->done |= a->ops->api == WIRE_CHAT && a->started;
 		return 0;
 	}
-	rc = json_parse(ev->data, ev->data_len, JSON_REPAIR, NULL, &doc, &a->err);
+	/* where it can be, without a copy of what may be a large argument */
+	rc = ev->scratch ? json_parse_in_place(ev->scratch, ev->data_len, JSON_REPAIR, NULL, &doc, &a->err) :
+			   json_parse(ev->data, ev->data_len, JSON_REPAIR, NULL, &doc, &a->err);
 	if (rc < 0 && ev->at_end)
 		return 0;
 	if (rc < 0) {
 		(void)ak_err_wrap(&a->err, "an event of the stream");
 		return latch(a, rc == -ENOMEM ? rc : -EBADMSG, err);
 	}
-	a->keep = false;
 	rc = take_event(a, ev, doc);
-	if (!a->keep)
-		json_free(doc);
+	json_free(doc);
 	return latch(a, rc == -E2BIG ? -EBADMSG : rc, err);
 }
 
@@ -264,13 +263,11 @@ int acc_body(struct acc *a, const char *data, size_t len, struct ak_err *err)
 		(void)ak_err_wrap(&a->err, "the reply");
 		return latch(a, rc == -ENOMEM ? rc : -EBADMSG, err);
 	}
-	a->keep = false;
 	rc = json_kind(doc) == JSON_OBJECT ? a->ops->body(a, doc, &a->err) :
 		json_kind(json_get(json_first(doc), "error")) != JSON_ABSENT ?
 					     (acc_set_fault(a, 200, json_first(doc)), 0) :
 					     acc_bad(a, &a->err, "the reply is no object");
-	if (!a->keep)
-		json_free(doc);
+	json_free(doc);
 	return latch(a, rc, err);
 }
 

@@ -98,7 +98,7 @@ static void judge(const char *args, size_t len, size_t halves, char *bad, size_t
 		(void)snprintf(bad, size, "arguments are not valid JSON: half of a surrogate pair");
 		return;
 	}
-	if (json_parse(args, len, 0, &limits, &doc, &err) < 0)
+	if (json_parse(args, len, JSON_NO_TEXT, &limits, &doc, &err) < 0)
 		(void)snprintf(bad, size, "arguments are not valid JSON: %s", err.msg);
 	else if (json_kind(doc) != JSON_OBJECT)
 		(void)snprintf(bad, size, "arguments are not valid: expected an object, got %s",

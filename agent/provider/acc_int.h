@@ -33,14 +33,12 @@ struct acc_balance {
 /**
  * struct acc_block - one block, output item or tool call
  * @head:	its object as the server gave it; members that come in deltas are put in at the end
- * @owner:	the tree @head is part of; NULL: @head itself
  * @buf:	text, thinking or arguments that came in deltas
  */
 struct acc_block {
 	int64_t index;
 	enum acc_kind kind;
 	struct cJSON *head;
-	struct cJSON *owner;
 	struct ak_buf buf;
 	struct acc_balance balance;
 	char *id;   /* chat only */
@@ -77,7 +75,6 @@ struct acc {
 	char *model;
 	bool started; /* an event of the format was seen */
 	bool done;    /* the end mark was seen */
-	bool keep;    /* the handler took the event's tree */
 	int failed;   /* latched */
 	struct ak_err err;
 	struct provider_fault fault;

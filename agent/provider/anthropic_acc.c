@@ -295,7 +295,7 @@ static void fill_input(struct acc_block *b, struct ak_buf *out)
 
 	settle_input(b);
 	(void)json_text_end(&b->buf);
-	if (json_parse(acc_buf_text(&b->buf), b->buf.len, JSON_REPAIR, NULL, &doc, NULL) < 0 ||
+	if (json_parse(acc_buf_text(&b->buf), b->buf.len, JSON_REPAIR | JSON_NO_TEXT, NULL, &doc, NULL) < 0 ||
 	    json_kind(doc) != JSON_OBJECT)
 		put_block(b, "input", "{}", 2, out);
 	else

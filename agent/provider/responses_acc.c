@@ -62,7 +62,37 @@ static int take_item_added(struct acc *a, const struct cJSON *ev, struct ak_err 
 	return acc_add_block(&a->blocks, index, kind_of(item), json_dup(item), &b, err);
 }
 
-/* The whole item; the event's tree is kept, not copied: arguments may be large */
+/* A text that came in pieces comes again as a whole, and may be large: it is only copied where it differs */
+static void settle_args(struct acc_block *b, const char *whole)
+{
+	size_t n = strlen(whole);
+
+	if (n == b->buf.len && memcmp(acc_buf_text(&b->buf), whole, n) == 0)
+		return;
+	ak_buf_release(&b->buf);
+	ak_buf_add(&b->buf, whole, n);
+}
+
+/* The whole item, of which the block had pieces, or nothing yet. Of @item the arguments are taken. */
+static int settle_item(struct acc_block *b, struct cJSON *item)
+{
+	const char *args = json_str(json_get(item, "arguments"));
+
+	b->kind = kind_of(item);
+	b->closed = true;
+	acc_drop_head(b);
+	if (b->kind == ACC_CALL && args && *args) {
+		settle_args(b, args);
+		/* written from there at the end; the member keeps its place */
+		if (json_set(item, "arguments", json_new_str("", 0)) < 0)
+			return -ENOMEM;
+	} else {
+		ak_buf_release(&b->buf);
+	}
+	b->head = json_dup(item);
+	return b->head && !b->buf.failed ? 0 : -ENOMEM;
+}
+
 static int take_item_done(struct acc *a, const struct cJSON *ev, struct ak_err *err)
 {
 	struct cJSON *item = json_get(ev, "item");
@@ -74,22 +104,13 @@ static int take_item_done(struct acc *a, const struct cJSON *ev, struct ak_err *
 	if (b && b->closed)
 		return acc_bad(a, err, "an item that is done twice");
 	a->started = true;
-	if (b) {
-		acc_drop_head(b);
-		ak_buf_release(&b->buf);
-	} else {
+	if (!b) {
 		int rc = acc_add_block(&a->blocks, index, ACC_OTHER, json_new_obj(), &b, err);
 
 		if (rc < 0)
 			return rc;
-		acc_drop_head(b);
 	}
-	b->kind = kind_of(item);
-	b->head = item;
-	b->owner = (struct cJSON *)ev;
-	b->closed = true;
-	a->keep = true;
-	return 0;
+	return settle_item(b, item);
 }
 
 static int take_text(struct acc *a, const struct cJSON *ev, struct ak_err *err)
@@ -149,7 +170,7 @@ static int take_output(struct acc *a, const struct cJSON *output, struct ak_err 
 {
 	int64_t index = 0;
 
-	for (const struct cJSON *item = json_first(output); item; item = json_next(item), index++) {
+	for (struct cJSON *item = json_first(output); item; item = json_next(item), index++) {
 		struct acc_block *b = acc_find(&a->blocks, index);
 		int rc = 0;
 
@@ -158,17 +179,11 @@ static int take_output(struct acc *a, const struct cJSON *output, struct ak_err 
 		if (b && b->closed)
 			continue;
 		if (!b)
-			rc = acc_add_block(&a->blocks, index, kind_of(item), json_dup(item), &b, err);
-		else {
-			acc_drop_head(b);
-			b->head = json_dup(item);
-			rc = b->head ? 0 : -ENOMEM;
-		}
+			rc = acc_add_block(&a->blocks, index, ACC_OTHER, json_new_obj(), &b, err);
+		if (rc == 0)
+			rc = settle_item(b, item);
 		if (rc < 0)
 			return rc;
-		ak_buf_release(&b->buf);
-		b->kind = kind_of(item);
-		b->closed = true;
 	}
 	return 0;
 }
@@ -292,7 +307,7 @@ static int fill_call(struct acc_block *b, struct completion *c, struct ak_buf *o
 	if (given && *given) {
 		ak_buf_release(&b->buf);
 		json_text_add(&b->buf, given);
-		/* may be large, and is written from the checked copy; its place stays */
+		/* written from the checked copy; its place stays */
 		if (json_set(b->head, "arguments", json_new_str("", 0)) < 0)
 			return -ENOMEM;
 	}

@@ -116,9 +116,14 @@ static void put_escaped(struct ak_buf *out, const char *text, size_t n)
 	size_t plain = 0;
 
 	while (plain < n) {
-		size_t len = ak_utf8_seq(s + plain, n - plain);
+		size_t len;
 		char esc[8];
 
+		if (s[plain] >= 0x20 && s[plain] < 0x7f && s[plain] != '"' && s[plain] != '\\') {
+			plain++;
+			continue;
+		}
+		len = ak_utf8_seq(s + plain, n - plain);
 		escape_of(s + plain, len, esc);
 		if (esc[0] == '\0') {
 			plain += len;

@@ -139,14 +139,57 @@ static void check_strict(const char *text, size_t size, const struct cJSON *repa
 	json_free(item);
 }
 
+static size_t count(const struct cJSON *item)
+{
+	size_t n = 1;
+
+	for (const struct cJSON *c = json_first(item); c; c = json_next(c))
+		n += count(c);
+	return n;
+}
+
+/* Wherever the strings are put, the same is accepted, and refused in the same words; a copy outlives the text */
+static void check_places(const uint8_t *data, size_t size, const struct cJSON *item, int rc, const struct ak_err *why)
+{
+	char *text = malloc(size + 1);
+	struct cJSON *there = NULL;
+	struct cJSON *copy;
+	struct ak_err err = {0};
+
+	LAW(text != NULL);
+	LAW(json_parse((const char *)data, size, JSON_REPAIR | JSON_NO_TEXT, NULL, &there, &err) == rc);
+	LAW(strcmp(err.msg, why->msg) == 0 && (rc < 0 || count(there) == count(item)));
+	json_free(there);
+	there = NULL;
+	err = (struct ak_err){0};
+	if (size > 0)
+		memcpy(text, data, size);
+	LAW(json_parse_in_place(text, size, JSON_REPAIR, NULL, &there, &err) == rc);
+	LAW(strcmp(err.msg, why->msg) == 0);
+	copy = json_dup(there);
+	json_free(there);
+	free(text);
+	if (rc == 0) {
+		struct ak_buf a = printed(item, 0);
+		struct ak_buf b = printed(copy, 0);
+
+		LAW(a.len == b.len && memcmp(a.data, b.data, a.len) == 0);
+		ak_buf_release(&a);
+		ak_buf_release(&b);
+	}
+	json_free(copy);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct cJSON *item = NULL;
-	int rc = json_parse((const char *)data, size, JSON_REPAIR, NULL, &item, NULL);
+	struct ak_err err = {0};
+	int rc = json_parse((const char *)data, size, JSON_REPAIR, NULL, &item, &err);
 
 	LAW(rc == -EBADMSG || rc == -EILSEQ || rc == -EEXIST || rc == -ERANGE || rc == -E2BIG || rc == 0);
 	LAW((rc == 0) == (item != NULL));
 	check_strict((const char *)data, size, item);
+	check_places(data, size, item, rc, &err);
 	if (item) {
 		check_tree(item);
 		check_round_trip(item, JSON_REPAIR, 0);

@@ -156,6 +156,25 @@ START_TEST(what_is_not_strict_json_is_refused_with_its_place)
 }
 END_TEST
 
+/* Strings put elsewhere: the same texts are refused in the same words */
+START_TEST(a_refusal_does_not_depend_on_where_strings_go)
+{
+	const struct refusal *r = &refusals[_i];
+	struct cJSON *item = (struct cJSON *)&refusals;
+	struct ak_err err = {0};
+	size_t len = r->len ? r->len : strlen(r->text);
+	char *copy = malloc(len ? len : 1);
+
+	memcpy(copy, r->text, len);
+	ck_assert_int_eq(json_parse(copy, len, JSON_NO_TEXT, NULL, &item, &err), -r->code);
+	ck_assert_msg(strstr(err.msg, r->says) != NULL, "%s: %s", r->text, err.msg);
+	ck_assert_int_eq(json_parse_in_place(copy, len, 0, NULL, &item, &err), -r->code);
+	ck_assert_msg(strstr(err.msg, r->says) != NULL, "%s: %s", r->text, err.msg);
+	ck_assert_ptr_eq(item, &refusals);
+	free(copy);
+}
+END_TEST
+
 /* text in, text out: compact, order and numbers kept */
 static const char *const same[][2] = {
 	{"null", NULL},
@@ -186,6 +205,33 @@ START_TEST(what_is_parsed_prints_again_with_order_and_numbers_kept)
 	struct cJSON *item = parsed(same[_i][0], 0);
 
 	is_printed(item, 0, same[_i][1] ? same[_i][1] : same[_i][0]);
+	json_free(item);
+}
+END_TEST
+
+START_TEST(strings_stay_in_the_text_or_nowhere)
+{
+	const char *want = same[_i][1] ? same[_i][1] : same[_i][0];
+	char *copy = strdup(same[_i][0]);
+	struct cJSON *item = NULL;
+	struct cJSON *own;
+
+	ck_assert_int_eq(json_parse_in_place(copy, strlen(copy), 0, NULL, &item, NULL), 0);
+	is_printed(item, 0, want);
+	if (json_str(item))
+		ck_assert(json_str(item) >= copy && json_str(item) < copy + strlen(same[_i][0]));
+	own = json_dup(item);
+	json_free(item);
+	memset(copy, 'Z', strlen(same[_i][0]));
+	is_printed(own, 0, want);
+	json_free(own);
+	free(copy);
+
+	item = parsed(same[_i][0], JSON_NO_TEXT);
+	if (json_str(item))
+		ck_assert_str_eq(json_str(item), "");
+	else
+		is_printed(item, 0, want); /* none of these lists has a string in it */
 	json_free(item);
 }
 END_TEST
@@ -599,6 +645,8 @@ int main(void)
 
 	tcase_add_loop_test(t, what_is_not_strict_json_is_refused_with_its_place, 0, N(refusals));
 	tcase_add_loop_test(t, what_is_parsed_prints_again_with_order_and_numbers_kept, 0, N(same));
+	tcase_add_loop_test(t, a_refusal_does_not_depend_on_where_strings_go, 0, N(refusals));
+	tcase_add_loop_test(t, strings_stay_in_the_text_or_nowhere, 0, N(same));
 	tcase_add_test(t, what_is_not_unicode_in_a_stream_is_repaired_or_kept_as_it_was);
 	tcase_add_test(t, each_limit_is_exact);
 	tcase_add_test(t, the_maxima_hold_whatever_limits_are_asked_for);

@@ -411,6 +411,57 @@ START_TEST(cut_anywhere_gives_no_part_of_a_turn)
 }
 END_TEST
 
+/* Arguments that come in pieces and then whole: @done in the item's own event, @last in the final list, "" for none of the two */
+static const struct {
+	const char *piece;
+	const char *done;
+	const char *last;
+	const char *want;
+} whole_rows[] = {
+	{ "{\\\"a\\\":1}", "{\\\"a\\\":1}", "{\\\"a\\\":1}", "{\"a\":1}" },
+	{ "{\\\"a\\\":1}", "{\\\"a\\\":2}", "{\\\"a\\\":3}", "{\"a\":2}" },
+	{ "{\\\"a\\\":1}", "{\\\"a\\\":1} ", "", "{\"a\":1} " },
+	{ "{\\\"a\\\":1", "{\\\"a\\\":1}", "", "{\"a\":1}" },
+	{ "", "{\\\"a\\\":\\\"\\\\ud83d\\\\ude00\\\"}", "", "{\"a\":\"\\ud83d\\ude00\"}" },
+	{ "{\\\"a\\\":1}", "", "{\\\"a\\\":2}", "{\"a\":2}" },
+	{ "{\\\"a\\\":1}", "", "{\\\"a\\\":1}", "{\"a\":1}" },
+	{ "", "", "{\\\"a\\\":2}", "{\"a\":2}" },
+	{ "{\\\"a\\\":1}", "", "", "{\"a\":1}" },
+};
+
+#define ITEM "{\"type\":\"function_call\",\"call_id\":\"c\",\"name\":\"bash\",\"arguments\":\"%s\",\"status\":\"completed\",\"x\":[1]}"
+
+START_TEST(whole_arguments_count_more_than_their_pieces)
+{
+	struct sample s = { .name = "whole arguments", .api = WIRE_RESPONSES };
+	struct ak_buf text = { 0 };
+
+	ak_buf_printf(&text, "data: {\"type\":\"response.output_item.added\",\"output_index\":0,\"item\":" ITEM "}\n\n", "");
+	ak_buf_printf(&text, "data: {\"type\":\"response.function_call_arguments.delta\",\"output_index\":0,\"delta\":\"%s\"}\n\n",
+		      whole_rows[_i].piece);
+	if (*whole_rows[_i].done)
+		ak_buf_printf(&text, "data: {\"type\":\"response.output_item.done\",\"output_index\":0,\"item\":" ITEM "}\n\n",
+			      whole_rows[_i].done);
+	ak_buf_str(&text, "data: {\"type\":\"response.completed\",\"response\":{\"output\":[");
+	if (*whole_rows[_i].last)
+		ak_buf_printf(&text, ITEM, whole_rows[_i].last);
+	ak_buf_str(&text, "]}}\n\n");
+	s.bytes = text.data;
+	s.len = text.len;
+	for (size_t piece = 1; piece <= text.len; piece++) {
+		struct outcome o;
+
+		play(&s, piece, 0, &o);
+		ck_assert_int_eq(o.rc, 0);
+		ck_assert_uint_eq(o.c.msg.ncalls, 1);
+		ck_assert_str_eq(o.c.msg.calls[0].args, whole_rows[_i].want);
+		ck_assert_ptr_nonnull(strstr(o.c.msg.raw, "\"x\":[1]"));
+		drop(&o);
+	}
+	ak_buf_release(&text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("replay_sse");
@@ -421,6 +472,7 @@ int main(void)
 	tcase_add_test(t, anthropic_streams);
 	tcase_add_test(t, chat_streams);
 	tcase_add_test(t, responses_streams);
+	tcase_add_loop_test(t, whole_arguments_count_more_than_their_pieces, 0, sizeof(whole_rows) / sizeof(whole_rows[0]));
 	tcase_add_test(t, cut_anywhere_gives_no_part_of_a_turn);
 	suite_add_tcase(suite, t);
 	runner = srunner_create(suite);
