@@ -60,7 +60,17 @@ static int dispatch(struct sse *s, const char *data, size_t len, bool own, bool 
 	return s->failed;
 }
 
-/* The blank line behind an event */
+static void swap_buffers(struct sse *s)
+{
+	const struct ak_buf line = s->line;
+
+	s->line = s->data;
+	s->line.max = line.max;
+	s->data = line;
+	s->data.max = s->max + 1;
+}
+
+/* The blank line behind an event; both buffers are empty then */
 static int event_end(struct sse *s, bool at_end, struct ak_err *err)
 {
 	int rc = 0;
@@ -72,22 +82,11 @@ static int event_end(struct sse *s, bool at_end, struct ak_err *err)
 	s->only = NULL;
 	s->has_data = false;
 	s->data.len = 0;
+	if (s->data.cap > s->line.cap) /* the next long line has its room already */
+		swap_buffers(s);
 	s->name = "";
 	s->name_len = 0;
 	return rc;
-}
-
-/* The buffers change places: a line of many megabytes is not copied, and not held twice */
-static void swap_only(struct sse *s, const char *only)
-{
-	struct ak_buf line = s->line;
-
-	memmove(line.data, only, s->only_len);
-	line.len = s->only_len;
-	line.max = s->data.max;
-	s->data.max = s->line.max;
-	s->line = s->data;
-	s->data = line;
 }
 
 /* The data line that was only pointed at is kept, since what it lies in is about to change */
@@ -100,7 +99,10 @@ static int keep_only(struct sse *s, struct ak_err *err)
 	s->only = NULL;
 	if (!s->only_held || s->data.len > 0)
 		return append(s, &s->data, only, s->only_len, "an event", err);
-	swap_only(s, only);
+	/* the buffers change places, so that a line of many megabytes is not copied, and not held twice */
+	swap_buffers(s);
+	memmove(s->data.data, only, s->only_len);
+	s->data.len = s->only_len;
 	return 0;
 }
 
