@@ -205,10 +205,21 @@ static size_t skip_bom(struct sse *s, const char *p, size_t n, int *rc, struct a
 #define BLOCK 64u
 
 #ifdef __SSE2__
-static inline uint64_t ends_in_16(const char *p)
+static inline __m128i load_16(const char *p)
 {
-	__m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+	return _mm_loadu_si128((const __m128i *)(const void *)p);
+}
 
+/* No byte up to CR, which is the larger of the two: most blocks of long lines */
+static inline bool no_ends(__m128i a, __m128i b, __m128i c, __m128i d)
+{
+	__m128i least = _mm_min_epu8(_mm_min_epu8(a, b), _mm_min_epu8(c, d));
+
+	return _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(least, _mm_set1_epi8('\r')), least)) == 0;
+}
+
+static inline uint64_t ends_in_16(__m128i v)
+{
 	return (unsigned)_mm_movemask_epi8(
 		_mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('\n')), _mm_cmpeq_epi8(v, _mm_set1_epi8('\r'))));
 }
@@ -216,7 +227,14 @@ static inline uint64_t ends_in_16(const char *p)
 /* Where CR and LF are in a block, a bit for each. Lines are short: calls of memchr() would cost more than they find. */
 static inline uint64_t ends_in_block(const char *p)
 {
-	return ends_in_16(p) | ends_in_16(p + 16) << 16 | ends_in_16(p + 32) << 32 | ends_in_16(p + 48) << 48;
+	__m128i a = load_16(p);
+	__m128i b = load_16(p + 16);
+	__m128i c = load_16(p + 32);
+	__m128i d = load_16(p + 48);
+
+	if (no_ends(a, b, c, d))
+		return 0;
+	return ends_in_16(a) | ends_in_16(b) << 16 | ends_in_16(c) << 32 | ends_in_16(d) << 48;
 }
 #endif
 
