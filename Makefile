@@ -67,7 +67,7 @@ INIT_LINK := -static -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,noseparate-code
 # --- sources ---------------------------------------------------------------------------------------------------------
 SHARED_SRC := $(wildcard executor/shared/*.c)
 EXEC_SRC := $(filter-out executor/main.c,$(wildcard executor/*.c executor/ns/*.c executor/workspace/*.c)) $(SHARED_SRC) $(wildcard lib/*.c) \
-	$(wildcard seccomp/filters.c)
+	seccomp/filters.c seccomp/observe.c
 # init of one command, which is copied for every `ak exec`, and the one that serves a sandbox that stays
 INIT_SRC := $(addprefix executor/init/,confine.c exec.c interp.c main.c msg.c pty.c serve.c spawn.c) executor/shared/ak_wire.c \
 	executor/shared/ak_init_proto.c

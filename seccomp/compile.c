@@ -5,6 +5,8 @@
  */
 #include "seccomp/compile.h"
 
+#include "seccomp/filters_gen.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +66,32 @@ static void write_entry(FILE *f, const char *kind, const char *name, const char 
 	fprintf(f, "\t{ \"%s\", (const uint8_t *)%s_%s, %u },\n", shown, kind, name, p->count);
 }
 
+/* one text and where each name begins in it: an array of pointers would have to be relocated at every start */
+static void write_names(FILE *f, const struct target *t, const char *prefix)
+{
+	uint16_t at[SECCOMP_GEN_NUMBERS] = {0};
+	uint16_t len = 1; /* 0: no name */
+
+	fprintf(f, "\nextern const char %s_names[];\nextern const uint16_t %s_name_at[];\n\n", prefix, prefix);
+	fprintf(f, "const char %s_names[] =\n\t\"\\0\"", prefix);
+	for (int nr = 0; nr < SECCOMP_GEN_NUMBERS; nr++) {
+		char *lib = seccomp_syscall_resolve_num_arch(t->scmp, nr);
+		const char *name = nr_name(t, nr);
+
+		name = name ? name : lib;
+		if (name) {
+			fprintf(f, "\n\t\"%s\\0\"", name);
+			at[nr] = len;
+			len = (uint16_t)(len + strlen(name) + 1);
+		}
+		free(lib);
+	}
+	fprintf(f, ";\n\nconst uint16_t %s_name_at[] = {", prefix);
+	for (int nr = 0; nr < SECCOMP_GEN_NUMBERS; nr++)
+		fprintf(f, "%s%u,", nr % 16 ? " " : "\n\t", at[nr]);
+	fprintf(f, "\n};\n");
+}
+
 static void write_c(FILE *f, const struct target *t, const char *prefix, const struct output *o)
 {
 	char shown[32];
@@ -86,6 +114,7 @@ static void write_c(FILE *f, const struct target *t, const char *prefix, const s
 		write_entry(f, "floor", floors[i].name, shown, &o->floors[i]);
 	}
 	fprintf(f, "\t{ 0, 0, 0 },\n};\n");
+	write_names(f, t, prefix);
 }
 
 int main(int argc, char **argv)

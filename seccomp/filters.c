@@ -15,6 +15,13 @@ const struct seccomp_filter *seccomp_profile(const char *name)
 	return NULL;
 }
 
+const char *seccomp_call_name(uint32_t nr)
+{
+	if (nr >= SECCOMP_GEN_NUMBERS || !seccomp_gen_name_at[nr])
+		return NULL;
+	return seccomp_gen_names + seccomp_gen_name_at[nr];
+}
+
 const struct seccomp_filter *seccomp_floor(enum seccomp_floor_kind kind)
 {
 	return &seccomp_gen_floors[kind];

@@ -18,6 +18,9 @@ struct seccomp_filter {
 /** seccomp_profile() - "default" or "strict"; Return: NULL for an unknown name. Lives for ever. */
 const struct seccomp_filter *seccomp_profile(const char *name);
 
+/** seccomp_call_name() - name of a system call of this machine; Return: NULL when the number has none. Lives for ever. */
+const char *seccomp_call_name(uint32_t nr);
+
 enum seccomp_floor_kind {
 	SECCOMP_FLOOR_USER,	/* rootless: refuses set-user-id mode bits */
 	SECCOMP_FLOOR_ROOT,	/* root caller: refuses set-user-id and set-group-id mode bits */

@@ -11,4 +11,8 @@
 extern const struct seccomp_filter seccomp_gen_profiles[]; /* found by name */
 extern const struct seccomp_filter seccomp_gen_floors[];   /* in the order of enum seccomp_floor_kind */
 
+#define SECCOMP_GEN_NUMBERS 512 /* numbers of both architectures end below */
+extern const char seccomp_gen_names[];		/* names one after another, each ended by NUL */
+extern const uint16_t seccomp_gen_name_at[];	/* by number: where in the text; 0: no name */
+
 #endif
