@@ -20,9 +20,11 @@
 #include "executor/args.h"
 #include "executor/cmd_in.h"
 #include "executor/hostinfo.h"
+#include "executor/learn.h"
 #include "executor/limits.h"
 #include "executor/ns/kabi.h"
 #include "executor/ns/sysmount.h"
+#include "executor/observing.h"
 #include "executor/opts.h"
 #include "executor/plan.h"
 #include "executor/prepare.h"
@@ -45,6 +47,9 @@ struct exec_run {
 	struct in_run in;	/* with --in, in the place of @p and @sb */
 	struct streams streams;
 	struct limits limits;
+	struct observing ob;
+	bool learning;		/* `ak seccomp learn` */
+	struct learn learn;
 	struct sandbox sb;
 	struct run_result result;
 	bool have_result;
@@ -212,14 +217,17 @@ static int run_sandbox(struct exec_run *r, struct ak_err *err)
 	if (e < 0)
 		return e;
 	prepare_landlock(&r->p);
-	e = start_sandbox(r, err);
+	e = observing_prepare(&r->ob, &r->opts, r->learning, &r->p.plan, err);
+	if (e == 0)
+		e = start_sandbox(r, err);
 	if (e < 0)
 		return e;
 	streams_close_child_ends(&r->streams);
 	r->stage = "relay";
 	rs = (struct relay_sandbox){ .pidfd = r->sb.pidfd, .pid = r->sb.pid, .ctl = r->sb.ctl,
 				     .group = r->limits.group.dir >= 0 ? &r->limits.group : NULL,
-				     .watch_memory = r->p.plan.memory_by == PLAN_BY_AK };
+				     .watch_memory = r->p.plan.memory_by == PLAN_BY_AK,
+				     .observing = r->p.plan.joined ? &r->ob : NULL };
 	e = relay_run(&rs, &r->opts, &r->streams, r->signal_fd, &r->result, err);
 	r->have_result = e == 0;
 	return e;
@@ -290,6 +298,16 @@ static bool write_report(int fd, struct report *rep, bool with_output)
 	return ok;
 }
 
+static void tell_denied(const struct report *rep)
+{
+	struct ak_buf b = { 0 };
+
+	report_denied_text(rep, &b);
+	if (b.len && !b.failed)
+		say("ak: ", b.data, b.len);
+	ak_buf_release(&b);
+}
+
 static void tell_human(const struct exec_run *r, const struct report *rep)
 {
 	struct ak_buf b = { 0 };
@@ -298,6 +316,8 @@ static void tell_human(const struct exec_run *r, const struct report *rep)
 	if (b.len && !b.failed && (!r->opts.quiet || rep->error))
 		say("ak: ", b.data, b.len);
 	ak_buf_release(&b);
+	if ((r->opts.verbose || r->learning) && !r->opts.quiet)
+		tell_denied(rep);
 	for (uint32_t i = 0; rep->facts && r->opts.verbose && !r->opts.quiet && i < rep->facts->nwarnings; i++)
 		say("ak: warning: ", rep->facts->warning[i], strlen(rep->facts->warning[i]));
 	for (size_t i = 0; r->p.have_plan && !r->opts.quiet && i < r->p.plan.nwarnings; i++)
@@ -309,7 +329,8 @@ static void tell_human(const struct exec_run *r, const struct report *rep)
 static int finish(struct exec_run *r, struct ak_err *err, bool failed)
 {
 	struct report rep = { .opts = &r->opts, .plan = r->p.have_plan ? &r->p.plan : NULL,
-			      .run = r->have_result ? &r->result : NULL, .landlock_abi = r->p.landlock_abi };
+			      .run = r->have_result ? &r->result : NULL, .landlock_abi = r->p.landlock_abi,
+			      .denials = r->p.plan.joined ? &r->ob.denials : NULL };
 	uint64_t started = r->have_result ? r->result.start_ns : 0;
 
 	if (r->in.n.cl) {
@@ -323,6 +344,8 @@ static int finish(struct exec_run *r, struct ak_err *err, bool failed)
 		rep.stage = result_error(&r->result, err);
 		rep.error = rep.stage ? err : NULL;
 	}
+	if (r->p.have_plan)
+		observing_told(&r->ob, &r->p.plan);
 	if (limits_end(&r->limits) < 0 && r->p.have_plan)
 		plan_warn(&r->p.plan, "the sandbox's cgroup could not be removed; the next run removes it");
 	rep.total_ns = ak_now_ns() - r->start_ns;
@@ -335,10 +358,31 @@ static int finish(struct exec_run *r, struct ak_err *err, bool failed)
 	return failed ? EXIT_FAILED : r->result.exit_code;
 }
 
+/* after finish(); a profile is written whenever there is one */
+static int finish_learning(struct exec_run *r, int code)
+{
+	struct ak_err err = { 0 };
+	struct ak_buf b = { 0 };
+
+	if (!r->have_result)
+		return strcmp(r->stage, "usage") == 0 ? 2 : 1;
+	if (learn_write(&r->learn, &r->opts, &r->ob, &err) < 0)
+		ak_buf_printf(&b, "%s%s%s", err.msg, err.hint[0] ? " - " : "", err.hint);
+	else if (code != 0)
+		ak_buf_printf(&b, "the command ended with %d: the profile holds what it called until then", code);
+	if (b.len && !b.failed)
+		say("ak: ", b.data, b.len);
+	code = b.len != 0;
+	ak_buf_release(&b);
+	return code;
+}
+
 static void release(struct exec_run *r)
 {
 	(void)limits_end(&r->limits);
 	sandbox_release(&r->sb);
+	observing_release(&r->ob);
+	learn_release(&r->learn);
 	if (r->have_result)
 		run_result_release(&r->result);
 	streams_release(&r->streams);
@@ -373,8 +417,12 @@ static int parse_and_run(struct exec_run *r, int argc, char *const argv[], char 
 	}
 	if (e == 0)
 		e = check_passed_fds(&r->opts, err);
+	if (e == 0 && r->learning)
+		e = learn_check(&r->opts, err);
 	if (e == 0)
 		e = close_inherited(&r->opts, err);
+	if (e == 0 && r->learning)
+		e = learn_open(&r->learn, err);
 	/* also for the report of a refusal; nothing is opened for --explain, which reports nothing */
 	if (!r->opts.explain && open_report(r, e < 0 ? NULL : err) < 0 && e == 0)
 		e = -EIO;
@@ -396,10 +444,11 @@ static int parse_and_run(struct exec_run *r, int argc, char *const argv[], char 
 	return finish(r, err, e < 0);
 }
 
-int cmd_exec(int argc, char *const argv[], char *const environ_[], uint64_t start_ns)
+static int run(int argc, char *const argv[], char *const environ_[], uint64_t start_ns, bool learning)
 {
 	struct exec_run r = { .report_fd = -1, .signal_fd = -1, .start_ns = start_ns,
-			      .sb = { .pidfd = -1, .ctl = -1 }, .p = PREPARED_NONE, .in = IN_RUN_NONE };
+			      .sb = { .pidfd = -1, .ctl = -1 }, .p = PREPARED_NONE, .in = IN_RUN_NONE,
+			      .ob = OBSERVING_NONE, .learning = learning, .learn = LEARN_NONE };
 	struct ak_err err = { 0 };
 	int code;
 
@@ -409,6 +458,18 @@ int cmd_exec(int argc, char *const argv[], char *const environ_[], uint64_t star
 	if (streams_fix_stdio(&r.closed, &err) < 0)
 		return EXIT_FAILED;
 	code = parse_and_run(&r, argc, argv, environ_, &err);
+	if (learning)
+		code = finish_learning(&r, code);
 	release(&r);
 	return code;
+}
+
+int cmd_exec(int argc, char *const argv[], char *const environ_[], uint64_t start_ns)
+{
+	return run(argc, argv, environ_, start_ns, false);
+}
+
+int cmd_learn(int argc, char *const argv[], char *const environ_[], uint64_t start_ns)
+{
+	return run(argc, argv, environ_, start_ns, true);
 }

@@ -13,4 +13,11 @@
  */
 int cmd_exec(int argc, char *const argv[], char *const environ_[], uint64_t start_ns);
 
+/**
+ * cmd_learn() - `ak seccomp learn`: the same run, traced; then the profile of what it called on standard output
+ * @argc:	arguments after "learn": options of `ak exec` and the command
+ * Return: 0; 1 when ak failed, or the command did (the profile is written then, too); 2 usage.
+ */
+int cmd_learn(int argc, char *const argv[], char *const environ_[], uint64_t start_ns);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shows what a profile does; ak-policy reads it, since the executor reads no JSON. Process: executor. Privilege: the caller's. */
+/* Shows what a profile does, and learns one; ak-policy reads it, since the executor reads no JSON. Process: executor. Privilege: the caller's. */
 #include "executor/cmd_seccomp.h"
 
 #include <errno.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "executor/cmd_exec.h"
 #include "executor/companion.h"
 #include "executor/seccomp_user.h"
 #include "executor/shared/ak_buf.h"
@@ -18,8 +19,11 @@
 
 static const char help_text[] = "usage: ak seccomp check PROFILE   what a profile allows and refuses here, and what is odd in it\n"
 				"       ak seccomp dump PROFILE    the same, and the filter's program\n"
+				"       ak seccomp learn [OPTIONS] [--] COMMAND [ARG...]\n"
+				"                                  run COMMAND, and print a profile of what it called\n"
 				"\n"
-				"PROFILE: default, strict, or the path of a Docker-format JSON file.\n";
+				"PROFILE: default, strict, or the path of a Docker-format JSON file.\n"
+				"OPTIONS: those of ak exec. The command's output goes to standard error, the profile to standard output.\n";
 
 static void complain(const char *text, const char *hint)
 {
@@ -57,14 +61,16 @@ static int show(const char *verb, const char *profile)
 	return rc < 0;
 }
 
-int cmd_seccomp(int argc, char *const argv[])
+int cmd_seccomp(int argc, char *const argv[], char *const env[], uint64_t start_ns)
 {
 	if (argc >= 1 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0))
 		return ak_write_all(STDOUT_FILENO, help_text, sizeof(help_text) - 1) < 0;
 	if (argc < 1)
-		return usage("seccomp: check or dump is expected");
+		return usage("seccomp: check, dump or learn is expected");
+	if (strcmp(argv[0], "learn") == 0)
+		return cmd_learn(argc - 1, argv + 1, env, start_ns);
 	if (strcmp(argv[0], "check") != 0 && strcmp(argv[0], "dump") != 0)
-		return usage("seccomp: unknown command: check or dump is expected");
+		return usage("seccomp: unknown command: check, dump or learn is expected");
 	if (argc != 2)
 		return usage("seccomp: one profile is expected");
 	return show(argv[0], argv[1]);

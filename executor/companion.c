@@ -217,13 +217,20 @@ int companion_run(const char *const argv[], const void *input, size_t len, size_
 		  struct ak_err *err)
 {
 	AK_AUTO_FD program = companion_open(argv[0], err);
-	AK_AUTO_FD in = program < 0 ? -1 : input_fd(input, len, err);
+
+	return program < 0 ? program : companion_run_fd(program, argv, input, len, cap, ret_out, ret_len, err);
+}
+
+int companion_run_fd(int program, const char *const argv[], const void *input, size_t len, size_t cap, char **ret_out, size_t *ret_len,
+		     struct ak_err *err)
+{
+	AK_AUTO_FD in = input_fd(input, len, err);
 	struct answer a = { .cap = cap };
 	siginfo_t end = { 0 };
 	int rc;
 
-	if (program < 0 || in < 0)
-		return program < 0 ? program : in;
+	if (in < 0)
+		return in;
 	a.buf = malloc(cap + 1);
 	if (!a.buf)
 		return ak_err_set(err, ENOMEM, "out of memory");

@@ -35,4 +35,11 @@ int companion_open(const char *name, struct ak_err *err);
 int companion_run(const char *const argv[], const void *input, size_t len, size_t cap, char **ret_out, size_t *ret_len,
 		  struct ak_err *err);
 
+/**
+ * companion_run_fd() - the same with a program that companion_open() has opened, for whoever gives up privilege in between
+ * @program:	borrowed
+ */
+int companion_run_fd(int program, const char *const argv[], const void *input, size_t len, size_t cap, char **ret_out, size_t *ret_len,
+		     struct ak_err *err);
+
 #endif

@@ -12,6 +12,12 @@
 #include "executor/shared/ak_fd.h"
 #include "seccomp/filters.h"
 
+/* Linux 6.6: who is answered may run at once on the processor of the answerer, which then waits anyhow. Source: linux/seccomp.h */
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)
+#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
+#endif
+
 void denials_init(struct denials *d, const struct observe_filters *f, unsigned own)
 {
 	*d = (struct denials){ .fd = -1, .own = own };
@@ -33,21 +39,26 @@ int denials_listen(struct denials *d, int fd)
 		(void)close(fd);
 		return -EBADMSG;
 	}
+	(void)ioctl(fd, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);	/* older kernels: slower */
 	d->fd = fd;
 	d->observed = true;
 	return 0;
 }
 
-static void count(struct denials *d, int nr)
+static void count(struct denials *d, int nr, int err, bool by_floor)
 {
-	uint32_t i = nr >= 0 && (uint32_t)nr < DENIALS_NUMBERS ? (uint32_t)nr : DENIALS_NUMBERS;
+	struct denial_count *c = &d->calls[nr >= 0 && (uint32_t)nr < DENIALS_NUMBERS ? (uint32_t)nr : DENIALS_NUMBERS];
 
+	d->answered++;
 	if (d->own) {
 		d->own--;
 		return;
 	}
-	if (d->count[i] < DENIALS_COUNT_MAX)
-		d->count[i]++;
+	if (c->count < DENIALS_COUNT_MAX)
+		c->count++;
+	c->err = (uint16_t)err;
+	c->by_floor = by_floor;
+	c->when = d->answered;
 }
 
 /* Return: false when there is none now, or never again */
@@ -59,13 +70,16 @@ static bool answer_one(struct denials *d)
 		char room[512];
 	} req = { .room = { 0 } };
 	struct seccomp_notif_resp resp = { 0 };
+	bool by_floor = false;
+	int err;
 
 	if (ioctl(d->fd, SECCOMP_IOCTL_NOTIF_RECV, &req) < 0)
 		return false;	/* ENOENT: the caller was killed meanwhile */
+	err = observe_errno(&d->filters, &req.n.data, &by_floor);
 	resp.id = req.n.id;
-	resp.error = -observe_errno(&d->filters, &req.n.data);
+	resp.error = -err;
 	/* counted before it is answered: the caller may end at once, and the report follows */
-	count(d, req.n.data.nr);
+	count(d, req.n.data.nr, err, by_floor);
 	(void)ioctl(d->fd, SECCOMP_IOCTL_NOTIF_SEND, &resp);	/* ENOENT: it is gone */
 	return true;
 }
@@ -88,31 +102,73 @@ void denials_release(struct denials *d)
 	ak_fd_close(&d->fd);
 }
 
-size_t denials_list(const struct denials *d, struct denial *ret, size_t max, char buf[32])
+static struct denial describe(const struct denials *d, uint32_t i)
+{
+	const struct denial_count *c = &d->calls[i];
+	const char *name = i < DENIALS_NUMBERS ? seccomp_call_name(i) : "other";
+	struct denial r = { .count = c->count, .err = c->err, .by_floor = c->by_floor, .when = c->when };
+
+	if (name)
+		(void)snprintf(r.name, sizeof(r.name), "%s", name);
+	else
+		(void)snprintf(r.name, sizeof(r.name), "#%u", i);
+	return r;
+}
+
+size_t denials_list(const struct denials *d, struct denial *ret, size_t max)
 {
 	size_t n = 0;
 
 	for (uint32_t i = 0; i <= DENIALS_NUMBERS; i++) {
-		const char *name = i < DENIALS_NUMBERS ? seccomp_call_name(i) : "other";
 		size_t at = n;
 
-		if (!d->count[i])
-			continue;
-		if (!name) {
-			(void)snprintf(buf, 32, "#%u", i);
-			name = buf;
-		}
-		if (n == max && ret[n - 1].count >= d->count[i])
+		if (!d->calls[i].count || (n == max && ret[n - 1].count >= d->calls[i].count))
 			continue;
 		if (n < max)
 			n++;
 		else
 			at = n - 1;
-		while (at > 0 && ret[at - 1].count < d->count[i]) {
+		while (at > 0 && ret[at - 1].count < d->calls[i].count) {
 			ret[at] = ret[at - 1];
 			at--;
 		}
-		ret[at] = (struct denial){ name, d->count[i] };
+		ret[at] = describe(d, i);
 	}
 	return n;
+}
+
+/* Calls that programs try first and do without: libc, runtimes and tools of util-linux */
+static bool is_probe(const char *name)
+{
+	static const char *const probes[] = {
+		"clone3", "io_uring_setup", "openat2", "statmount", "listmount", "memfd_secret", "fsopen", "fspick", "fsconfig",
+		"fsmount", "open_tree", "move_mount", "mount_setattr", "other",
+	};
+
+	for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); i++)
+		if (strcmp(name, probes[i]) == 0)
+			return true;
+	return false;
+}
+
+bool denials_explain(const struct denials *d, struct denial *ret)
+{
+	struct denial best = { 0 };
+
+	for (uint32_t i = 0; i <= DENIALS_NUMBERS; i++) {
+		struct denial c;
+
+		if (!d->calls[i].count)
+			continue;
+		c = describe(d, i);
+		if (c.err == ENOSYS && is_probe(c.name))
+			continue;
+		if (!best.count || (best.err == ENOSYS) > (c.err == ENOSYS) ||
+		    ((best.err == ENOSYS) == (c.err == ENOSYS) && c.when > best.when))
+			best = c;
+	}
+	if (!best.count)
+		return false;
+	*ret = best;
+	return true;
 }

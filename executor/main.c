@@ -28,6 +28,7 @@ static const char help_text[] = "usage: ak COMMAND [OPTIONS]\n"
 				"  ak kill NAME JOB                          end one\n"
 				"  ak serve [OPTIONS]                        serve sandboxes to a program over a socket (ak serve --help)\n"
 				"  ak seccomp check|dump PROFILE             what a system call profile does (ak seccomp --help)\n"
+				"  ak seccomp learn [OPTIONS] COMMAND        run a command, and print a profile of what it called\n"
 				"  ak doctor [--json]                        what this host can enforce, and how to get the rest\n"
 				"  ak prices list|show                       prices of models\n"
 				"  ak models                                 models of a provider\n"
@@ -84,7 +85,7 @@ int main(int argc, char *argv[], char *envp[])
 	if (strcmp(argv[1], "exec") == 0)
 		return cmd_exec(argc - 2, argv + 2, envp, start_ns);
 	if (strcmp(argv[1], "seccomp") == 0)
-		return cmd_seccomp(argc - 2, argv + 2);
+		return cmd_seccomp(argc - 2, argv + 2, envp, start_ns);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return commands[i].run(argc - 2, argv + 2, envp);

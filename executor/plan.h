@@ -119,6 +119,9 @@ struct plan {
 	uint8_t *filter;		/* a user's profile, compiled: filter_count * 8 bytes; owned; NULL: a shipped one */
 	uint32_t filter_count;
 	uint32_t canary_skip;		/* self-tests that the filter would answer with death */
+	const uint8_t *joined;		/* profile and floor as one filter that notifies: joined_count * 8 bytes; borrowed; NULL: not observed */
+	uint32_t joined_count;
+	bool learn;			/* joined is for learning: init traces the command */
 	bool allow_setid;		/* nothing writable maps to host ids: the floor's set-id rows are lifted */
 	bool floor_setgid;		/* set-group-id bits are refused too: root mode, or a caller with supplementary groups */
 	bool tty;

@@ -2,7 +2,7 @@
 /*
  * The loop while a command runs. Process: executor. Privilege: may signal its own sandbox.
  *
- * poll(2) over at most eight descriptors, set up anew each turn: there is nothing to register and to undo,
+ * poll(2) over at most nine descriptors, set up anew each turn: there is nothing to register and to undo,
  * files count as ready, and a descriptor nobody waits for is simply not asked. Each turn does one bounded
  * step per stream, so signals, timers and the other stream are never behind a busy one.
  */
@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "executor/observing.h"
 #include "executor/relay_far.h"
 #include "executor/relay_priv.h"
 #include "executor/shared/ak_fd.h"
@@ -28,6 +29,7 @@ enum slot {
 	SLOT_ERR,
 	SLOT_IN,
 	SLOT_IN_PIPE,
+	SLOT_DENIALS,	/* calls that wait for their refusal */
 	SLOT_COUNT
 };
 
@@ -96,6 +98,7 @@ static void wanted(struct relay *r, struct pollfd fds[SLOT_COUNT])
 	pump_want(&r->out[0], &fds[SLOT_OUT]);
 	pump_want(&r->out[1], &fds[SLOT_ERR]);
 	intake_want(&r->in, &fds[SLOT_IN], &fds[SLOT_IN_PIPE]);
+	fds[SLOT_DENIALS] = (struct pollfd){ .fd = r->sb->observing ? r->sb->observing->denials.fd : -1, .events = POLLIN };
 }
 
 static int turn(struct relay *r, struct ak_err *err)
@@ -122,6 +125,8 @@ static int turn(struct relay *r, struct ak_err *err)
 	pump_ready(r, &r->out[0], fds[SLOT_OUT].revents);
 	pump_ready(r, &r->out[1], fds[SLOT_ERR].revents);
 	intake_ready(r, fds[SLOT_IN].revents, fds[SLOT_IN_PIPE].revents);
+	if (fds[SLOT_DENIALS].revents)
+		denials_ready(&r->sb->observing->denials, fds[SLOT_DENIALS].revents);
 	relay_expire(r);
 	return fds[SLOT_INIT].revents ? relay_reap(r, err) : 0;
 }

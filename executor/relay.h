@@ -15,6 +15,7 @@
 
 struct ak_err;
 struct exec_opts;
+struct observing;
 struct relay_far;
 struct streams;
 
@@ -68,6 +69,7 @@ struct relay_sandbox {
 	int ctl;		/* our end of the control socket; borrowed */
 	const struct cgroup *group;	/* that init and the command are in; borrowed; NULL: none */
 	bool watch_memory;	/* no group holds the memory limit: sample it */
+	struct observing *observing;	/* refused calls are answered and counted here; borrowed; NULL: they are not observed */
 	struct relay_far *far;	/* a command that another executor runs: the others are not used then; borrowed; else NULL */
 };
 

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "executor/observing.h"
 #include "executor/relay_far.h"
 #include "executor/relay_priv.h"
 #include "executor/shared/ak_fd.h"
@@ -113,11 +114,39 @@ void relay_take_pty(struct relay *r, int *fd)
 	intake_start(r, &r->pty);
 }
 
+/* The joined filter is loaded, or could not be; said once, by the command's child before it becomes the command */
+static void on_listener(struct relay *r, const struct init_msg *m, int *fd)
+{
+	struct denials *d = r->sb->observing ? &r->sb->observing->denials : NULL;
+
+	if (d && m->code && !d->observed && !d->why_not)
+		d->why_not = (int)m->code;
+	else if (!d || m->code || d->why_not || denials_listen(d, ak_fd_take(fd)) < 0)
+		broken(r, "a listener that was not asked for");
+}
+
+static void on_learned(struct relay *r, const struct init_msg *m)
+{
+	struct observing *ob = r->sb->observing;
+
+	if (!ob || !ob->learn || ob->have_learned) {
+		broken(r, "calls that were not asked for");
+		return;
+	}
+	memcpy(ob->learned, m->learned, sizeof(ob->learned));
+	ob->have_learned = true;
+}
+
+static size_t fds_of(const struct init_msg *m)
+{
+	return m->type == INIT_MSG_PTY || (m->type == INIT_MSG_LISTENER && m->code == 0);
+}
+
 static void handle(struct relay *r, const struct init_msg *m, int *fds, size_t nfds)
 {
 	bool again = m->type == INIT_MSG_FAILED ? r->failed : r->exited;
 
-	if (again || nfds != (m->type == INIT_MSG_PTY ? 1u : 0u)) {
+	if (again || nfds != fds_of(m)) {
 		broken(r, "a message out of turn");
 		return;
 	}
@@ -130,6 +159,12 @@ static void handle(struct relay *r, const struct init_msg *m, int *fds, size_t n
 		break;
 	case INIT_MSG_PTY:
 		relay_take_pty(r, &fds[0]);
+		return;
+	case INIT_MSG_LISTENER:
+		on_listener(r, m, &fds[0]);
+		return;
+	case INIT_MSG_LEARNED:
+		on_learned(r, m);
 		return;
 	default:
 		broken(r, "a message that is not for the executor");

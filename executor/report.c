@@ -358,18 +358,6 @@ static void put_isolation(struct ak_json *j, const struct report *r)
 	ak_json_obj_end(j);
 }
 
-/* Neither denials nor changes are observed by this version: null says so. No host can have been denied by
- * name. */
-static void put_denied_and_changes(struct ak_json *j)
-{
-	ak_json_obj(j, "denied");
-	ak_json_null(j, "syscalls");
-	ak_json_arr(j, "hosts");
-	ak_json_arr_end(j);
-	ak_json_obj_end(j);
-	ak_json_null(j, "changes");
-}
-
 static void put_warnings(struct ak_json *j, const struct report *r)
 {
 	const struct plan *p = r->plan;
@@ -424,7 +412,8 @@ void report_json(const struct report *r, struct ak_buf *out)
 	put_usage(&j, r->run);
 	put_limits(&j, r);
 	put_isolation(&j, r);
-	put_denied_and_changes(&j);
+	report_put_denied(&j, r);
+	ak_json_null(&j, "changes");	/* not observed by this version */
 	put_warnings(&j, r);
 	put_error(&j, report_error_of(r));
 	ak_json_obj_end(&j);

@@ -10,6 +10,7 @@ struct ak_buf;
 struct ak_err;
 struct ak_facts;
 struct ak_result;
+struct denials;
 struct exec_opts;
 struct plan;
 struct run_result;
@@ -20,6 +21,7 @@ struct report {
 	const struct ak_facts *facts;	/* of a named sandbox, in the place of @plan; NULL: none */
 	const struct ak_result *far;	/* with @facts: what its executor says of the command; NULL: nothing was started */
 	const struct run_result *run;	/* NULL when nothing was started */
+	const struct denials *denials;	/* refused calls; NULL: not observed */
 	const struct ak_err *error;	/* NULL: none */
 	const char *stage;		/* "usage", "plan", "setup", "confine", "cwd", "exec", "report", "relay"; NULL */
 	uint64_t setup_ns;		/* start of ak to the command's fork */
@@ -34,7 +36,8 @@ struct report {
  *
  * Fields of CLI.md in its order. Values of time limits are seconds, as the options take them. Beyond CLI.md: limits
  * cpu_time, nofile, fsize, disk and output where they are set; `hit` null where a passed limit cannot be seen (rlimits);
- * stdout_head_bytes and stderr_head_bytes, the length of what stands before the gap, where bytes were dropped. Without a
+ * stdout_head_bytes and stderr_head_bytes, the length of what stands before the gap, where bytes were dropped; the errno of each
+ * refused call, and denied.hint: the refusal that probably made the command fail, else null. Without a
  * finished plan nothing was enforced: limits and isolation hold null.
  * Never fails but by @out->failed.
  */
@@ -45,5 +48,14 @@ void report_json(const struct report *r, struct ak_buf *out);
  * added to @out when the command's own exit says all. Safe to show on a terminal.
  */
 void report_exit_text(const struct report *r, struct ak_buf *out);
+
+/**
+ * report_denied_hint() - one line that says which refusal probably made the command fail; nothing is added when it did not fail, was
+ * ended by ak, or nothing was refused that could explain it
+ */
+void report_denied_hint(const struct report *r, struct ak_buf *out);
+
+/** report_denied_text() - the same and what was refused in all, for people; nothing is added when there is nothing to say */
+void report_denied_text(const struct report *r, struct ak_buf *out);
 
 #endif

@@ -43,6 +43,9 @@ struct report_output {
  */
 void report_output_of(const struct capture *c, struct report_output *ret);
 
+/** report_put_denied() - the member "denied" */
+void report_put_denied(struct ak_json *j, const struct report *r);
+
 /** report_size_text() - bytes for people: "512 MiB", "1000 bytes" */
 void report_size_text(uint64_t bytes, char *buf, size_t size);
 

@@ -26,6 +26,7 @@
 #include "executor/shared/ak_weaken.h"
 #include "executor/stream.h"
 #include "seccomp/filters.h"
+#include "seccomp/observe.h"
 
 #define CONFIG_USUAL_BYTES (16u << 10)	/* filters 3 kB, environment and arguments of most commands */
 
@@ -36,9 +37,28 @@ static enum seccomp_floor_kind floor_kind(const struct plan *p)
 	return p->floor_setgid ? SECCOMP_FLOOR_ROOT : SECCOMP_FLOOR_USER;
 }
 
-static struct init_filter as_filter(const struct seccomp_filter *f)
+static struct init_filter as_filter(const struct sock_filter *f, uint32_t count)
 {
-	return (struct init_filter){ .insns = f->insns, .count = f->count };
+	return (struct init_filter){ .insns = (const uint8_t *)f, .count = count };
+}
+
+/* both kinds of bytes are aligned: of struct sock_filter in the program, or malloc'ed */
+static const struct sock_filter *insns(const uint8_t *bytes)
+{
+	return (const struct sock_filter *)(const void *)bytes;
+}
+
+void sandbox_filters(const struct plan *plan, struct observe_filters *ret)
+{
+	const struct seccomp_filter *floor = seccomp_floor(floor_kind(plan));
+	const struct seccomp_filter *profile = plan->filter ? NULL : seccomp_profile(plan->seccomp);
+
+	*ret = (struct observe_filters){
+		.profile = insns(profile ? profile->insns : plan->filter),
+		.n_profile = profile ? profile->count : plan->filter_count,
+		.floor = insns(floor->insns),
+		.n_floor = floor->count,
+	};
 }
 
 /* File operations work below the workspace and wherever a command may write */
@@ -55,9 +75,21 @@ static void fill_serve(const struct plan *p, struct init_config *c)
 	}
 }
 
+static void fill_filters(const struct plan *p, struct init_config *c)
+{
+	struct observe_filters f;
+
+	sandbox_filters(p, &f);
+	c->profile = as_filter(f.profile, f.n_profile);
+	c->floor = as_filter(f.floor, f.n_floor);
+	c->canary_skip = p->canary_skip;
+	if (p->joined)
+		c->joined = (struct init_filter){ .insns = p->joined, .count = p->joined_count };
+}
+
 static void fill_config(const struct plan *p, int landlock_abi, struct init_config *c)
 {
-	c->flags = (p->tty ? INIT_TTY : 0u) | (landlock_abi > 0 ? INIT_LANDLOCK : 0u);
+	c->flags = (p->tty ? INIT_TTY : 0u) | (landlock_abi > 0 ? INIT_LANDLOCK : 0u) | (p->learn ? INIT_LEARN : 0u);
 	c->weaken = ak_weaken_mask();
 	c->cwd = p->cwd;
 	c->argv = (const char **)p->argv;
@@ -70,10 +102,7 @@ static void fill_config(const struct plan *p, int landlock_abi, struct init_conf
 	c->nrlimits = (uint32_t)p->nrlimits;
 	for (size_t i = 0; i < p->nrlimits; i++)
 		c->rlimits[i] = (struct init_rlimit){ p->rlimits[i].resource, p->rlimits[i].soft, p->rlimits[i].hard };
-	c->profile = p->filter ? (struct init_filter){ .insns = p->filter, .count = p->filter_count }
-			       : as_filter(seccomp_profile(p->seccomp));
-	c->canary_skip = p->canary_skip;
-	c->floor = as_filter(seccomp_floor(floor_kind(p)));
+	fill_filters(p, c);
 	c->nkeep_fds = (uint32_t)p->nkeep_fds;
 	if (p->nkeep_fds)
 		memcpy(c->keep_fds, p->keep_fds, p->nkeep_fds * sizeof(p->keep_fds[0]));
@@ -179,7 +208,7 @@ int sandbox_prepare(const struct plan *plan, const struct streams *st, bool root
 {
 	int sock[2];
 	AK_AUTO_FD config = config_open(plan, landlock_abi, err);
-	AK_AUTO_FD init = config < 0 ? -1 : init_image_open(plan->serve, err);
+	AK_AUTO_FD init = config < 0 ? -1 : init_image_open(plan->serve || plan->learn, err);
 
 	if (config < 0 || init < 0)
 		return config < 0 ? config : init;

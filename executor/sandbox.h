@@ -9,6 +9,7 @@
 #include "executor/ns/setup.h"
 
 struct ak_err;
+struct observe_filters;
 struct plan;
 struct privs;
 struct privs_errand;
@@ -27,6 +28,9 @@ struct sandbox_birth {
 };
 
 #define SANDBOX_BIRTH_NONE { .s = { .ctl = -1, .ctl_parent = -1, .config = -1, .init = -1 }, .cgroup = -1 }
+
+/** sandbox_filters() - the two filters that a command of this plan gets; borrowed from @plan or living for ever */
+void sandbox_filters(const struct plan *plan, struct observe_filters *ret);
 
 /**
  * sandbox_prepare() - make what the set-up child needs

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,15 +18,8 @@
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_filter_file.h"
+#include "seccomp/own_arch.h"
 #include "seccomp/sim.h"
-
-#if defined(__x86_64__)
-#define OWN_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define OWN_ARCH AUDIT_ARCH_AARCH64
-#else
-#error "no filters for this machine"
-#endif
 
 struct bytes {
 	char *p;	/* owned */
@@ -190,7 +182,7 @@ uint32_t seccomp_user_canaries(const uint8_t *insns, uint32_t count)
 	uint32_t skip = 0;
 
 	for (uint32_t i = 0; i < AK_CANARIES; i++) {
-		struct seccomp_data d = { .nr = (int)ak_canaries[i].nr, .arch = OWN_ARCH };
+		struct seccomp_data d = { .nr = (int)ak_canaries[i].nr, .arch = SECCOMP_OWN_ARCH };
 		uint32_t a;
 
 		for (int k = 0; k < 3; k++)

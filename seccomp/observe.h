@@ -19,17 +19,20 @@ struct observe_filters {
 
 /**
  * observe_join() - the one program
+ * @allow:	what it answers to a call that both let through: SECCOMP_RET_ALLOW, or SECCOMP_RET_TRACE to learn of it. A tracer
+ *		decides nothing then: what is traced would have passed anyhow, and without a tracer it fails (ENOSYS).
  * Return: number of instructions; 0 when it would be longer than @cap.
  */
-uint32_t observe_join(const struct observe_filters *f, struct sock_filter *ret, uint32_t cap);
+uint32_t observe_join(const struct observe_filters *f, uint32_t allow, struct sock_filter *ret, uint32_t cap);
 
 /**
  * observe_errno() - what the two filters together answer to a call that the joined one notified of
+ * @ret_by_floor:	set: the floor refuses it as well, so no profile could let it through
  * Return: the errno; ENOSYS when they would not have given one (which cannot be).
  */
-int observe_errno(const struct observe_filters *f, const struct seccomp_data *d);
+int observe_errno(const struct observe_filters *f, const struct seccomp_data *d, bool *ret_by_floor);
 
-/** observe_allows() - do both let this call through, whatever its arguments that are 0? */
+/** observe_allows() - do both let this call through, whatever its arguments are? */
 bool observe_allows(const struct observe_filters *f, uint32_t arch, int nr);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "executor/shared/ak_learned.h"
 #include "seccomp/docker.h"
 
 struct policy_result {
@@ -29,6 +30,18 @@ int policy_usable(const struct policy_result *r, struct json_error *ret_err);
 
 /** policy_print_check() - what the profile allows, allows sometimes, and refuses; then the remarks */
 void policy_print_check(const struct policy_result *r, const struct docker_host *host, FILE *f);
+
+/** policy_call_name() - name of a call of the host's; @buf is used where it has to be copied. Return: NULL: there is none. */
+const char *policy_call_name(const struct docker_host *host, int nr, char buf[32]);
+
+/**
+ * policy_print_learned() - a Docker-format profile that allows what was used, and nothing that @p does not allow
+ * @p:		the profile that the run was under
+ * @learned:	what it used and what @p refused; any bytes. The calls that every process needs are added
+ * By default calls are refused with EPERM; rules of @p with conditions are taken over as they are; what was refused with another
+ * errno keeps it.
+ */
+void policy_print_learned(const struct docker_profile *p, const struct docker_host *host, const struct ak_learned *learned, FILE *f);
 
 /** policy_print_program() - the filter, one instruction a line, jump targets as line numbers */
 void policy_print_program(const struct prog *p, FILE *f);

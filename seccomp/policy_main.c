@@ -6,6 +6,7 @@
  *   ak-policy compile NAME	a profile from 0, a struct ak_filter_file on 1; NAME is for messages only
  *   ak-policy check NAME	what the profile allows and refuses, as text
  *   ak-policy dump NAME	the same in full, and the program; for both, NAME may be a shipped profile's: then 0 is not read
+ *   ak-policy learn NAME	a struct ak_learned from 0, a profile in JSON on 1; NAME is the shipped profile that the run was under
  *
  * Exit: 0; 1 with one line on descriptor 2 that names the place; 2 usage.
  */
@@ -116,6 +117,20 @@ static int write_compiled(const struct policy_result *res, const struct utsname 
 	return n < 0;
 }
 
+/* The calls of a run, in the place of a profile's text */
+static int answer_learned(const char *bytes, size_t len, const struct policy_result *res, const struct docker_host *host)
+{
+	struct ak_learned l;
+
+	if (len != sizeof(l)) {
+		fprintf(stderr, "ak-policy: what was learned has a wrong size: ak and ak-policy are of different versions\n");
+		return 1;
+	}
+	memcpy(&l, bytes, sizeof(l));
+	policy_print_learned(&res->profile, host, &l, stdout);
+	return fflush(stdout) != 0 || ferror(stdout);
+}
+
 static int answer(const char *verb, const struct policy_result *res, const struct utsname *u, const struct docker_host *host)
 {
 	if (strcmp(verb, "compile") == 0)
@@ -128,12 +143,12 @@ static int answer(const char *verb, const struct policy_result *res, const struc
 
 static int serve(const char *verb, const char *name, struct policy_result *res)
 {
-	bool compile = strcmp(verb, "compile") == 0;
+	bool compile = strcmp(verb, "compile") == 0, learn = strcmp(verb, "learn") == 0;
 	struct docker_host host = { 0 };
 	struct json_error err = { 0 };
-	const char *text = NULL;
+	const char *text = NULL, *learned = NULL;
 	struct utsname u;
-	size_t len = 0;
+	size_t len = 0, learned_len = 0;
 
 	host_facts(&host, &u);
 	if (policy_confine() < 0) {
@@ -143,9 +158,15 @@ static int serve(const char *verb, const char *name, struct policy_result *res)
 	res->notes.file = name;
 	if (!compile)
 		text = shipped(name, &len);
-	if (!text)
+	if (learn && !text) {
+		fprintf(stderr, "ak-policy: %.120s is no profile of ak's\n", name);
+		return 1;
+	}
+	if (learn)
+		learned = read_input(&learned_len, &err);
+	else if (!text)
 		text = read_input(&len, &err);
-	if (!text)
+	if (!text || (learn && !learned))
 		return complain(name, &err);
 	if (!host.target) {
 		fprintf(stderr, "no filters for this machine (%s)\n", u.machine);
@@ -153,12 +174,12 @@ static int serve(const char *verb, const char *name, struct policy_result *res)
 	}
 	if (build(text, len, &host, res, &err) < 0)
 		return complain(name, &err);
-	return answer(verb, res, &u, &host);
+	return learn ? answer_learned(learned, learned_len, res, &host) : answer(verb, res, &u, &host);
 }
 
 int main(int argc, char **argv)
 {
-	static const char *const verbs[] = { "compile", "check", "dump" };
+	static const char *const verbs[] = { "compile", "check", "dump", "learn" };
 	struct policy_result *res;
 	size_t v = 0;
 	int rc;
@@ -166,7 +187,7 @@ int main(int argc, char **argv)
 	while (argc == 3 && v < sizeof(verbs) / sizeof(verbs[0]) && strcmp(verbs[v], argv[1]) != 0)
 		v++;
 	if (argc != 3 || v == sizeof(verbs) / sizeof(verbs[0])) {
-		fprintf(stderr, "usage: ak-policy compile|check|dump NAME\n");
+		fprintf(stderr, "usage: ak-policy compile|check|dump|learn NAME\n");
 		return 2;
 	}
 	res = calloc(1, sizeof(*res));

@@ -29,7 +29,7 @@ static uint32_t ask(const struct prog *p, const struct docker_host *host, int nr
 	return bpf_sim_run(p->insns, p->count, &d);
 }
 
-static const char *call_name(const struct docker_host *host, int nr, char buf[32])
+const char *policy_call_name(const struct docker_host *host, int nr, char buf[32])
 {
 	const char *newer = nr_name(host->target, nr);
 	char *s;
@@ -91,7 +91,7 @@ static void print_fate(const struct policy_result *r, const struct docker_host *
 		if (pass == 1)
 			fprintf(f, "%s: %zu\n", fate_names[want], n);
 		for (int nr = 0; nr < NR_END; nr++) {
-			const char *name = call_name(host, nr, buf);
+			const char *name = policy_call_name(host, nr, buf);
 
 			if (!name || fate_of(r, host, nr, name) != want)
 				continue;

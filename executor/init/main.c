@@ -19,11 +19,12 @@
 #include <unistd.h>
 
 #include "executor/init/box.h"
+#include "executor/init/learn.h"
 #include "executor/shared/ak_weaken.h"
 
 /*
  * Two images are made of these files: `ak exec` copies its init anew for every command, so that one holds nothing of serve mode
- * (box*.c and what belongs to it).
+ * (box*.c and what belongs to it) and cannot trace (learn.c).
  */
 #ifdef AK_INIT_SERVE
 #define SERVE_BOX(in, cfg) box_serve(in, cfg)
@@ -175,6 +176,9 @@ static void start(struct init *in, int config_fd)
 	load_config(in, config_fd, &map, &cfg);
 	in->cfg = &cfg;
 	in->weaken = cfg.weaken;
+	in->learning = cfg.flags & INIT_LEARN;
+	if (in->learning && !LEARN_BUILT)
+		fail_simple(in, INIT_STAGE_SETUP, 0, "this init does not learn");
 	weaken(in);
 	signals_setup(in, &old_mask);
 	if (cfg.flags & INIT_SERVE) {

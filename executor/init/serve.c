@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "executor/init/learn.h"
 #include "executor/shared/ak_weaken.h"
 
 #define REAP_MAX 256
@@ -24,7 +25,7 @@ enum reaped {
 };
 
 /* A bounded number, so that a command that forks and exits without end cannot keep init from its other work */
-static enum reaped reap(const struct init *in, int *ret_status)
+static enum reaped reap(struct init *in, int *ret_status)
 {
 	for (int i = 0; i < REAP_MAX; i++) {
 		int status;
@@ -32,6 +33,10 @@ static enum reaped reap(const struct init *in, int *ret_status)
 
 		if (p <= 0)
 			return REAP_ALL;
+		if (LEARNING(in) && WIFSTOPPED(status)) {
+			learn_stopped(in, p, status);
+			continue;
+		}
 		if (p == in->child) {
 			*ret_status = status;
 			return REAP_COMMAND;
@@ -49,7 +54,7 @@ static int finish(const struct init *in, int status)
 		.end_ns = now_ns(),
 	};
 
-	if (msg_send(in->ctl, &m) < 0)
+	if ((LEARNING(in) && learn_tell(in) < 0) || msg_send(in->ctl, &m) < 0)
 		return EXIT_LOST;
 	return 0;
 }

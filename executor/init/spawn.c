@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "executor/init/learn.h"
 #include "executor/shared/ak_weaken.h"
 
 #define CWD_MAX 4096 /* PATH_MAX: the system call returns at most a page */
@@ -70,6 +71,8 @@ static _Noreturn void run_child(const struct init *in, uint64_t old_mask)
 	signals_set_mask(AK_WEAK(in->weaken, AK_WEAK_SIGNALS) ? old_mask : 0);
 	(void)umask(022);
 	enter_cwd(in);
+	if (LEARNING(in))
+		learn_wait(in);
 	confine(in);
 	exec_command(in);
 }
@@ -84,9 +87,9 @@ void spawn(struct init *in, uint64_t old_mask)
 	 * either of us writes. It writes nothing that we need afterwards, and no hostile code runs before the exec. Credentials,
 	 * filters, Landlock domain, descriptors and signal state are its own; clone(2), vfork(2).
 	 */
-	pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork): as said above */
+	pid = LEARNING(in) ? learn_fork(in) : vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork): as said above */
 	if (pid < 0)
-		fail_simple(in, INIT_STAGE_SETUP, errno, "vfork");
+		fail_simple(in, INIT_STAGE_SETUP, errno, "fork");
 	if (pid == 0)
 		run_child(in, old_mask); /* NOLINT(clang-analyzer-unix.Vfork): it execs or exits, and writes nothing we need */
 	in->child = pid;

@@ -16,7 +16,7 @@ struct ak_err;
  */
 int sealed_memfd(const char *name, const void *data, size_t len, bool exec, struct ak_err *err);
 
-/** init_image_open() - a sealed memfd that holds ak-init, @serve: the one with serve mode. Return: descriptor or negative errno. */
+/** init_image_open() - a sealed memfd that holds ak-init, @serve: the one with serve mode, which can also learn. Return: descriptor or negative errno. */
 int init_image_open(bool serve, struct ak_err *err);
 
 #endif

@@ -20,7 +20,7 @@ static bool counts_fit(const struct init_config *c)
 	return c->argc <= AK_INIT_STRINGS_MAX && c->envc <= AK_INIT_STRINGS_MAX &&
 	       c->npaths <= AK_INIT_PATHS_MAX && c->nrlimits <= AK_INIT_RLIMITS_MAX &&
 	       c->nkeep_fds <= AK_INIT_FDS_MAX && c->nroots <= AK_INIT_ROOTS_MAX && c->profile.count <= AK_INIT_FILTER_MAX &&
-	       c->floor.count <= AK_INIT_FILTER_MAX;
+	       c->floor.count <= AK_INIT_FILTER_MAX && c->joined.count <= AK_INIT_FILTER_MAX;
 }
 
 static bool strings_valid(const char *const *v, uint32_t n)
@@ -35,13 +35,15 @@ static bool strings_valid(const char *const *v, uint32_t n)
 /* What belongs to serve mode stands only there, and what belongs to one command not there */
 static bool mode_valid(const struct init_config *c)
 {
+	if ((c->flags & INIT_LEARN) && c->joined.count == 0)
+		return false;
 	if (!(c->flags & INIT_SERVE))
 		return c->argc > 0 && c->nroots == 0 && !(c->flags & (INIT_LATE_FILTERS | INIT_LEAVES));
 	for (uint32_t i = 0; i < c->nroots; i++) {
 		if (!c->roots[i] || c->roots[i][0] != '/')
 			return false;
 	}
-	return c->argc == 0 && c->nkeep_fds == 0 && !(c->flags & INIT_TTY);
+	return c->argc == 0 && c->nkeep_fds == 0 && c->joined.count == 0 && !(c->flags & INIT_TTY);
 }
 
 /* Everything the bytes could get wrong but their sizes; the counts are known to fit */
@@ -82,6 +84,7 @@ static void put_limits(struct ak_wr *w, const struct init_config *c)
 	}
 	ak_wr_bytes(w, c->profile.insns, (size_t)c->profile.count * INSN_BYTES);
 	ak_wr_bytes(w, c->floor.insns, (size_t)c->floor.count * INSN_BYTES);
+	ak_wr_bytes(w, c->joined.insns, (size_t)c->joined.count * INSN_BYTES);
 	ak_wr_u32(w, c->canary_skip);
 	ak_wr_u32(w, c->nkeep_fds);
 	for (uint32_t i = 0; i < c->nkeep_fds; i++)
@@ -162,6 +165,7 @@ static void get_limits(struct ak_rd *r, struct init_config *c)
 	}
 	c->profile = get_filter(r);
 	c->floor = get_filter(r);
+	c->joined = get_filter(r);
 	c->canary_skip = ak_rd_u32(r);
 	c->nkeep_fds = init_get_count(r, AK_INIT_FDS_MAX);
 	for (uint32_t i = 0; i < c->nkeep_fds; i++)
@@ -255,6 +259,10 @@ static bool msg_valid(const struct init_msg *m)
 		return init_is_end(m->wstatus) && m->end_ns >= m->start_ns;
 	case INIT_MSG_SIGNAL:
 		return m->signo >= 1 && m->signo <= INIT_SIGNO_MAX;
+	case INIT_MSG_LISTENER:
+		return m->code <= INIT_ERRNO_MAX;
+	case INIT_MSG_LEARNED:
+		return m->learned != NULL;
 	case INIT_MSG_PTY:
 	case INIT_MSG_GO:
 		return true;
@@ -332,6 +340,12 @@ long init_msg_encode(const struct init_msg *m, void *buf, size_t cap)
 	case INIT_MSG_SIGNAL:
 		ak_wr_u32(&w, m->signo);
 		break;
+	case INIT_MSG_LISTENER:
+		ak_wr_u32(&w, m->code);
+		break;
+	case INIT_MSG_LEARNED:
+		ak_wr_bytes(&w, m->learned, AK_INIT_LEARNED_BYTES);
+		break;
 	default: /* PTY and GO are their type alone */
 		break;
 	}
@@ -355,6 +369,7 @@ int init_msg_decode(const void *buf, size_t len, struct init_msg *ret)
 {
 	struct init_msg m = { 0 };
 	struct ak_rd r;
+	size_t n;
 
 	if (len > AK_INIT_MSG_MAX)
 		return -EBADMSG;
@@ -375,6 +390,13 @@ int init_msg_decode(const void *buf, size_t len, struct init_msg *ret)
 		break;
 	case INIT_MSG_SIGNAL:
 		m.signo = ak_rd_u32(&r);
+		break;
+	case INIT_MSG_LISTENER:
+		m.code = ak_rd_u32(&r);
+		break;
+	case INIT_MSG_LEARNED:
+		m.learned = ak_rd_bytes(&r, &n);
+		r.failed |= n != AK_INIT_LEARNED_BYTES;
 		break;
 	default: /* PTY and GO are their type alone; msg_valid() refuses every other */
 		break;

@@ -23,6 +23,7 @@
 #define AK_INIT_ROOTS_MAX 128u		/* writable places that file operations may work below */
 #define AK_INIT_FILTER_MAX 4096u	/* instructions: BPF_MAXINSNS, linux/bpf_common.h */
 #define AK_INIT_MSG_MAX 1400u		/* one message on CTL */
+#define AK_INIT_LEARNED_BYTES 64u	/* a bit for each number below 512, where those of both architectures end */
 
 enum init_config_flags {
 	INIT_TTY = 1u << 0,		/* give the command a pty of the sandbox's own as stdin, stdout and stderr */
@@ -35,8 +36,10 @@ enum init_config_flags {
 	 */
 	INIT_LATE_FILTERS = 1u << 3,
 	INIT_LEAVES = 1u << 4,		/* with INIT_SERVE: every command is born in a cgroup leaf that INIT_REQ_LEAF brought */
+	/* trace the command and all it starts, and say which calls they made. joined answers with SECCOMP_RET_TRACE to what passes */
+	INIT_LEARN = 1u << 5,
 };
-#define INIT_FLAGS_ALL (INIT_TTY | INIT_LANDLOCK | INIT_SERVE | INIT_LATE_FILTERS | INIT_LEAVES)
+#define INIT_FLAGS_ALL (INIT_TTY | INIT_LANDLOCK | INIT_SERVE | INIT_LATE_FILTERS | INIT_LEAVES | INIT_LEARN)
 
 /* How a command may use what lies below a path; init turns it into Landlock rights the kernel's ABI knows */
 enum init_path_access {
@@ -81,6 +84,7 @@ struct init_config {
 	uint32_t nrlimits;
 	struct init_filter profile;	/* loaded first */
 	struct init_filter floor;	/* loaded second, so that its errno wins a tie */
+	struct init_filter joined;	/* loaded in their place where a listener can be had; count 0: refusals are not observed */
 	uint32_t canary_skip;		/* bit n: ak_canaries[n] is not tried */
 	int32_t keep_fds[AK_INIT_FDS_MAX];	/* 3 or more; passed to the command under the same number (--fd) */
 	uint32_t nkeep_fds;
@@ -93,7 +97,8 @@ struct init_config {
  * init_config_encode() - wire form of a configuration
  * Return: bytes written, or -ENOBUFS (does not fit), -E2BIG (a count or the whole is over its maximum),
  * -EINVAL (what init_config_decode() would refuse: no argv[0], cwd not absolute, unknown flag, access class or
- * resource, a kept descriptor below 3; with INIT_SERVE an argv, INIT_TTY or a kept descriptor; without it its other flags or a root).
+ * resource, a kept descriptor below 3; with INIT_SERVE an argv, INIT_TTY, a joined filter or a kept descriptor; without it its other
+ * flags or a root; INIT_LEARN without a joined filter).
  */
 long init_config_encode(const struct init_config *c, void *buf, size_t cap);
 
@@ -117,6 +122,12 @@ enum init_msg_type {
 	INIT_MSG_PTY = 2,	/* carries one descriptor: the pty's master */
 	/* the command ended; init exits after it. A pty may still hold unread output: read it to EIO */
 	INIT_MSG_EXITED = 3,
+	/*
+	 * the joined filter is loaded, and its listener comes along as the one descriptor. With a code: no listener could be had, the
+	 * two filters are loaded, refusals are not observed
+	 */
+	INIT_MSG_LISTENER = 4,
+	INIT_MSG_LEARNED = 5,	/* before EXITED with INIT_LEARN */
 	/* executor -> set-up child or init */
 	INIT_MSG_GO = 16,	/* the id maps are written (root mode) */
 	INIT_MSG_SIGNAL = 17,	/* send a signal to the command's process group */
@@ -134,7 +145,7 @@ struct init_msg {
 	uint32_t type;		/* enum init_msg_type */
 	/* FAILED */
 	uint32_t stage;		/* enum init_stage */
-	uint32_t code;		/* positive errno; 0: no system call failed */
+	uint32_t code;		/* positive errno; 0: no system call failed. Also LISTENER */
 	uint32_t exit_code;	/* 125, 126, 127 */
 	const char *text;	/* one line without control bytes; points into the buffer after decoding */
 	const char *hint;	/* the same; may be "" */
@@ -144,6 +155,8 @@ struct init_msg {
 	uint64_t end_ns;	/* and when its end was seen */
 	/* SIGNAL */
 	uint32_t signo;
+	/* LEARNED: bit N of byte N / 8 for call N; AK_INIT_LEARNED_BYTES; points into the buffer after decoding */
+	const uint8_t *learned;
 };
 
 /**
