@@ -364,7 +364,7 @@ static int finish_learning(struct exec_run *r, int code)
 	struct ak_err err = { 0 };
 	struct ak_buf b = { 0 };
 
-	if (!r->have_result)
+	if (!r->have_result || r->result.fail_text[0])	/* told already; the command was not started, so it taught nothing */
 		return strcmp(r->stage, "usage") == 0 ? 2 : 1;
 	if (learn_write(&r->learn, &r->opts, &r->ob, &err) < 0)
 		ak_buf_printf(&b, "%s%s%s", err.msg, err.hint[0] ? " - " : "", err.hint);
@@ -419,10 +419,14 @@ static int parse_and_run(struct exec_run *r, int argc, char *const argv[], char 
 		e = check_passed_fds(&r->opts, err);
 	if (e == 0 && r->learning)
 		e = learn_check(&r->opts, err);
+	if (r->learning)
+		r->opts.json = false;	/* standard output holds a profile or nothing */
 	if (e == 0)
 		e = close_inherited(&r->opts, err);
-	if (e == 0 && r->learning)
+	if (e == 0 && r->learning) {
+		r->stage = "setup";
 		e = learn_open(&r->learn, err);
+	}
 	/* also for the report of a refusal; nothing is opened for --explain, which reports nothing */
 	if (!r->opts.explain && open_report(r, e < 0 ? NULL : err) < 0 && e == 0)
 		e = -EIO;

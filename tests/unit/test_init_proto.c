@@ -32,6 +32,7 @@ static struct init_config sample(void)
 		.nrlimits = 2,
 		.profile = { sample_insns, 2 },
 		.floor = { sample_insns + 8, 1 },
+		.joined = { sample_insns, 1 },
 		.keep_fds = { 3, INT32_MAX },
 		.nkeep_fds = 2,
 		.tty_rows = 24,
@@ -48,6 +49,7 @@ static struct init_config serving(void)
 	c.flags = INIT_SERVE | INIT_LATE_FILTERS | INIT_LEAVES | INIT_LANDLOCK;
 	c.argc = 0;
 	c.nkeep_fds = 0;
+	c.joined = (struct init_filter){ 0 };
 	c.roots[0] = "/work";
 	c.roots[1] = "/tmp";
 	c.nroots = 2;
@@ -91,6 +93,8 @@ START_TEST(config_decodes_to_what_was_encoded)
 	ck_assert_mem_eq(d.profile.insns, sample_insns, 16);
 	ck_assert_uint_eq(d.floor.count, 1);
 	ck_assert_mem_eq(d.floor.insns, sample_insns + 8, 8);
+	ck_assert_uint_eq(d.joined.count, 1);
+	ck_assert_mem_eq(d.joined.insns, sample_insns, 8);
 	ck_assert_uint_eq(d.nkeep_fds, 2);
 	ck_assert_int_eq(d.keep_fds[1], INT32_MAX);
 	ck_assert_uint_eq(d.tty_rows, 24);
@@ -194,6 +198,7 @@ START_TEST(config_encode_refuses_counts_over_their_maximum)
 	OVER(nkeep_fds, AK_INIT_FDS_MAX);
 	OVER(profile.count, AK_INIT_FILTER_MAX);
 	OVER(floor.count, AK_INIT_FILTER_MAX);
+	OVER(joined.count, AK_INIT_FILTER_MAX);
 	OVER(nroots, AK_INIT_ROOTS_MAX);
 #undef OVER
 }
@@ -230,7 +235,10 @@ START_TEST(config_encode_refuses_what_init_would)
 		assignment;                                                                                  \
 		ck_assert_int_eq(init_config_encode(&c, buf, sizeof(buf)), -EINVAL);                         \
 	} while (0)
-	BAD(c.flags = 1u << 5);
+	BAD(c.flags = 1u << 6);
+	BAD((c.flags |= INIT_LEARN, c.joined.count = 0));
+	BAD((c = serving(), c.joined = (struct init_filter){ sample_insns, 1 }));
+	BAD((c = serving(), c.flags |= INIT_LEARN));
 	BAD(c.flags |= INIT_LATE_FILTERS);
 	BAD(c.flags |= INIT_LEAVES);
 	BAD((c.roots[0] = "/work", c.nroots = 1));
@@ -281,6 +289,9 @@ START_TEST(message_decodes_to_what_was_encoded)
 	};
 	const struct init_msg sig = { .type = INIT_MSG_SIGNAL, .signo = 64 };
 	const struct init_msg pty = { .type = INIT_MSG_PTY }, go = { .type = INIT_MSG_GO };
+	const struct init_msg listener = { .type = INIT_MSG_LISTENER, .code = EBUSY };
+	const uint8_t bits[AK_INIT_LEARNED_BYTES] = { 1, 2, [AK_INIT_LEARNED_BYTES - 1] = 255 };
+	const struct init_msg learned = { .type = INIT_MSG_LEARNED, .learned = bits };
 	struct init_msg m;
 
 	ck_assert_int_eq(msg_again(&failed, &m), 0);
@@ -295,6 +306,10 @@ START_TEST(message_decodes_to_what_was_encoded)
 	ck_assert(m.end_ns == UINT64_MAX);
 	ck_assert_int_eq(msg_again(&sig, &m), 0);
 	ck_assert_uint_eq(m.signo, 64);
+	ck_assert_int_eq(msg_again(&listener, &m), 0);
+	ck_assert_uint_eq(m.code, EBUSY);
+	ck_assert_int_eq(msg_again(&learned, &m), 0);
+	ck_assert_mem_eq(m.learned, bits, sizeof(bits));
 	ck_assert_int_eq(msg_again(&pty, &m), 0);
 	ck_assert_uint_eq(m.type, INIT_MSG_PTY);
 	ck_assert_int_eq(msg_again(&go, &m), 0);
@@ -387,6 +402,9 @@ START_TEST(message_decode_rejects_what_cannot_be)
 					 .exit_code = 127 };
 	const struct init_msg exited = { .type = INIT_MSG_EXITED, .wstatus = 9, .start_ns = 5, .end_ns = 6 };
 	const struct init_msg sig = { .type = INIT_MSG_SIGNAL, .signo = 1 };
+	const struct init_msg listener = { .type = INIT_MSG_LISTENER };
+	const uint8_t bits[AK_INIT_LEARNED_BYTES] = { 0 };
+	const struct init_msg learned = { .type = INIT_MSG_LEARNED, .learned = bits };
 	static const uint32_t no_end[] = { 0x7f, 0x137f, 0xff, 0xffff, 0x80, 0x109, 0x10000 };
 
 	refused(&failed, 0, 0);
@@ -402,6 +420,9 @@ START_TEST(message_decode_rejects_what_cannot_be)
 	refused(&exited, 8, 7); /* starts after its end */
 	refused(&sig, 4, 0);
 	refused(&sig, 4, 65);
+	refused(&listener, 4, 4096);
+	refused(&learned, 4, AK_INIT_LEARNED_BYTES - 1);
+	refused(&learned, 4, 0);
 }
 END_TEST
 
@@ -410,8 +431,11 @@ START_TEST(message_encode_refuses_what_decode_would)
 	const struct init_msg unknown = { .type = 99 }, sig = { .type = INIT_MSG_SIGNAL };
 	const struct init_msg stopped = { .type = INIT_MSG_EXITED, .wstatus = 0x137f };
 	const struct init_msg failed = { .type = INIT_MSG_FAILED, .stage = INIT_STAGE_CWD, .exit_code = 1 };
+	const struct init_msg learned = { .type = INIT_MSG_LEARNED }, listener = { .type = INIT_MSG_LISTENER, .code = 4096 };
 	uint8_t buf[64];
 
+	ck_assert_int_eq(init_msg_encode(&learned, buf, sizeof(buf)), -EINVAL);
+	ck_assert_int_eq(init_msg_encode(&listener, buf, sizeof(buf)), -EINVAL);
 	ck_assert_int_eq(init_msg_encode(&unknown, buf, sizeof(buf)), -EINVAL);
 	ck_assert_int_eq(init_msg_encode(&sig, buf, sizeof(buf)), -EINVAL);
 	ck_assert_int_eq(init_msg_encode(&stopped, buf, sizeof(buf)), -EINVAL);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "seccomp/docker.h"
+#include "seccomp/policy.h"
 #include "seccomp/sim.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -378,6 +379,117 @@ START_TEST(remarks_tell_what_was_probably_not_meant)
 }
 END_TEST
 
+/* ---- what a run has taught ---- */
+
+static const char parent[] =
+	"{\"defaultAction\":\"SCMP_ACT_ERRNO\",\"defaultErrnoRet\":38,\"syscalls\":["
+	"{\"names\":[\"read\",\"getpid\",\"mseal\",\"execve\",\"exit_group\",\"write\",\"close\",\"rt_sigreturn\"]," ALLOW "},"
+	"{\"names\":[\"socket\",\"socketpair\"]," ALLOW ",\"args\":[{\"index\":0,\"value\":4294967295,\"valueTwo\":1,\"op\":\"SCMP_CMP_MASKED_EQ\"}]},"
+	"{\"names\":[\"socket\"]," ALLOW ",\"args\":[{\"index\":0,\"value\":4294967295,\"valueTwo\":16,\"op\":\"SCMP_CMP_MASKED_EQ\"},"
+	"{\"index\":2,\"value\":4294967295,\"valueTwo\":0,\"op\":\"SCMP_CMP_MASKED_EQ\"}]},"
+	"{\"names\":[\"mount\"],\"action\":\"SCMP_ACT_ERRNO\",\"errnoRet\":1}]}";
+
+static int nr_of(const char *name)
+{
+	int nr = nr_extra(b.host.target, name);
+
+	return nr < 0 ? seccomp_syscall_resolve_name_arch(b.host.target->scmp, name) : nr;
+}
+
+static void use(struct ak_learned *l, const char *name)
+{
+	l->used[nr_of(name) / 8] |= (uint8_t)(1u << nr_of(name) % 8);
+}
+
+/* the profile of @l, compiled in the place of its parent */
+static char *learned_profile(const struct ak_learned *l)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	ck_assert_ptr_nonnull(out);
+	policy_print_learned(&b.p, &b.host, l, out);
+	fclose(out);
+	ck_assert_msg(build(text) == 0, "%u:%u: %s in %s", b.err.line, b.err.col, b.err.text, text);
+	ck_assert_uint_eq(b.notes.n, 0);
+	return text;
+}
+
+START_TEST(learned_profile_allows_what_was_used_as_conditionally)
+{
+	struct ak_learned l = { 0 };
+
+	ck_assert_int_eq(build(parent), 0);
+	use(&l, "getpid");
+	use(&l, "mseal");
+	use(&l, "socket");
+	use(&l, "mount");	/* says who lies: the parent never lets it through */
+	use(&l, "kexec_load");
+	l.refused[nr_of("io_uring_setup")] = ENOSYS;
+	l.refused[nr_of("swapon")] = EPERM;
+	l.refused[nr_of("socket")] = EAFNOSUPPORT;	/* allowed with other arguments: these decide */
+	free(learned_profile(&l));
+	ck_assert_uint_eq(ask6("getpid", 0, 0, 0), SECCOMP_RET_ALLOW);
+	ck_assert_uint_eq(ask6("mseal", 0, 0, 0), SECCOMP_RET_ALLOW);
+	ck_assert_uint_eq(ask6("read", 0, 0, 0), ERR(EPERM));
+	ck_assert_uint_eq(ask6("mount", 0, 0, 0), ERR(EPERM));
+	ck_assert_uint_eq(ask6("kexec_load", 0, 0, 0), ERR(EPERM));
+	ck_assert_uint_eq(ask6("socket", 1, 0, 0), SECCOMP_RET_ALLOW);
+	ck_assert_uint_eq(ask6("socket", 0x700000001, 0, 0), SECCOMP_RET_ALLOW);
+	ck_assert_uint_eq(ask6("socket", 2, 0, 0), ERR(EPERM));
+	ck_assert_uint_eq(ask6("socket", 16, 0, 0), SECCOMP_RET_ALLOW);
+	ck_assert_uint_eq(ask6("socket", 16, 0, 1), ERR(EPERM));
+	ck_assert_uint_eq(ask6("socketpair", 1, 0, 0), ERR(EPERM));
+	ck_assert_uint_eq(ask6("io_uring_setup", 0, 0, 0), ERR(ENOSYS));
+	ck_assert_uint_eq(ask6("swapon", 0, 0, 0), ERR(EPERM));
+}
+END_TEST
+
+START_TEST(learned_profile_of_nothing_lets_a_command_start_and_end)
+{
+	static const char *const needed[] = { "execve", "exit_group", "write", "close", "rt_sigreturn" };
+	struct ak_learned l = { 0 };
+	char *text;
+
+	ck_assert_int_eq(build(parent), 0);
+	text = learned_profile(&l);
+	for (size_t i = 0; i < COUNT(needed); i++)
+		ck_assert_uint_eq(ask6(needed[i], 0, 0, 0), SECCOMP_RET_ALLOW);
+	/* this parent has no sendmsg, so neither has the child */
+	ck_assert_ptr_null(strstr(text, "sendmsg"));
+	ck_assert_ptr_nonnull(strstr(text, "\"defaultErrnoRet\": 1"));
+	free(text);
+}
+END_TEST
+
+/* whatever a broken init says, the result is read again, and allows nothing that the parent refuses */
+START_TEST(learned_profile_of_any_bytes_is_part_of_its_parent)
+{
+	struct ak_learned l;
+
+	srand(7);
+	for (int round = 0; round < 40; round++) {
+		struct prog before;
+
+		ck_assert_int_eq(build(parent), 0);
+		before = b.prog;
+		for (size_t i = 0; i < sizeof(l); i++)
+			((uint8_t *)&l)[i] = (uint8_t)rand();
+		free(learned_profile(&l));
+		for (int nr = 0; nr < 600; nr++) {
+			for (uint64_t v = 0; v < 18; v++) {
+				struct seccomp_data d = { .arch = b.host.target->scmp, .nr = nr, .args = { v, 0, v / 17 } };
+
+				if (nr != nr_of("seccomp") && bpf_sim_run(b.prog.insns, b.prog.count, &d) == SECCOMP_RET_ALLOW &&
+				    bpf_sim_run(before.insns, before.count, &d) != SECCOMP_RET_ALLOW)
+					ck_abort_msg("call %d", nr);
+			}
+		}
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("policy_docker");
@@ -394,6 +506,9 @@ int main(void)
 	tcase_add_test(t, filter_agrees_with_the_rules_everywhere);
 	tcase_add_test(t, ordered_comparisons_agree_with_the_rules);
 	tcase_add_test(t, remarks_tell_what_was_probably_not_meant);
+	tcase_add_test(t, learned_profile_allows_what_was_used_as_conditionally);
+	tcase_add_test(t, learned_profile_of_nothing_lets_a_command_start_and_end);
+	tcase_add_test(t, learned_profile_of_any_bytes_is_part_of_its_parent);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);
 	bad = srunner_ntests_failed(r);

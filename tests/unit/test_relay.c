@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "executor/observing.h"
 #include "executor/opts.h"
 #include "executor/relay.h"
 #include "executor/shared/ak_err.h"
@@ -37,6 +38,7 @@ struct rig {
 	struct exec_opts o;
 	struct streams st;
 	struct run_result res;
+	struct observing *observing;
 	int ctl;	/* of the child that plays init */
 	int ran;	/* what relay_run() returned */
 	uint64_t took_ms;
@@ -121,7 +123,7 @@ static void rig_run(struct rig *g, void (*init)(struct rig *g))
 	close(ctl[1]);
 	streams_close_child_ends(&g->st);
 	sb = (struct relay_sandbox){ .pid = pid, .ctl = ctl[0], .pidfd = (int)syscall(SYS_pidfd_open, pid, 0),
-				     .watch_memory = !g->o.memory_bytes.max };
+				     .watch_memory = !g->o.memory_bytes.max, .observing = g->observing };
 	ck_assert_int_ge(sb.pidfd, 0);
 	g->ran = relay_run(&sb, &g->o, &g->st, sfd, &g->res, &err);
 	g->took_ms = (now_ns() - start) / 1000000;
@@ -503,9 +505,34 @@ static void hostile_pty_slave(struct rig *g)
 	init_hang(g);
 }
 
+static void hostile_listener_unasked(struct rig *g)
+{
+	struct init_msg m = { .type = INIT_MSG_LISTENER };
+
+	send_fd(g, &m, open("/dev/null", O_RDWR));
+	init_hang(g);
+}
+
+static void hostile_no_listener_unasked(struct rig *g)
+{
+	struct init_msg m = { .type = INIT_MSG_LISTENER, .code = EBUSY };
+
+	say(g, &m);
+	init_hang(g);
+}
+
+static void hostile_learned_unasked(struct rig *g)
+{
+	static const uint8_t bits[AK_INIT_LEARNED_BYTES];
+	struct init_msg m = { .type = INIT_MSG_LEARNED, .learned = bits };
+
+	say(g, &m);
+	init_hang(g);
+}
+
 static void (*const hostile[])(struct rig *g) = {
 	hostile_garbage, hostile_long, hostile_twice, hostile_wrong_way, hostile_extra_fd, hostile_pty_no_fd,
-	hostile_pty_file, hostile_pty_slave,
+	hostile_pty_file, hostile_pty_slave, hostile_listener_unasked, hostile_no_listener_unasked, hostile_learned_unasked,
 };
 
 static size_t open_fds(void)
@@ -532,6 +559,74 @@ START_TEST(broken_protocol_ends_the_tree_and_leaks_nothing)
 	ck_assert_ptr_nonnull(strstr(g.res.fail_text, "the sandbox sent "));
 	ck_assert_uint_lt(g.took_ms, NOT_WAITED_MS);
 	ck_assert_uint_eq(open_fds(), before);
+}
+END_TEST
+
+/* --- observing --- */
+
+static void hostile_listener_twice(struct rig *g)
+{
+	struct init_msg m = { .type = INIT_MSG_LISTENER, .code = EBUSY };
+
+	say(g, &m);
+	say(g, &m);
+	init_hang(g);
+}
+
+/* asked for, but: a descriptor that is no listener; said twice; once more than once */
+static void (*const hostile_observed[])(struct rig *g) = { hostile_listener_unasked, hostile_listener_twice, hostile_learned_unasked };
+
+START_TEST(observed_and_broken_ends_the_tree_and_leaks_nothing)
+{
+	static const struct sock_filter none;
+	struct observing ob = OBSERVING_NONE;
+	const struct observe_filters f = { &none, &none, 1, 1 };
+	struct rig g;
+	size_t before;
+
+	rig_init(&g);
+	denials_init(&ob.denials, &f, 0);
+	ob.learn = true;
+	ob.have_learned = true;	/* so that another one is one too many */
+	g.observing = &ob;
+	g.o.kill_after_ms = KILL_AFTER_LONG_MS;
+	before = open_fds();
+	rig_run(&g, hostile_observed[_i]);
+	ck_assert_int_eq(g.res.status, RUN_FAILED);
+	ck_assert_ptr_nonnull(strstr(g.res.fail_text, "the sandbox sent "));
+	ck_assert(!ob.denials.observed);
+	ck_assert_uint_eq(open_fds(), before);
+}
+END_TEST
+
+static void init_without_listener(struct rig *g)
+{
+	uint8_t bits[AK_INIT_LEARNED_BYTES] = { 5 };
+	struct init_msg no = { .type = INIT_MSG_LISTENER, .code = EBUSY };
+	struct init_msg learned = { .type = INIT_MSG_LEARNED, .learned = bits };
+
+	say(g, &no);
+	say(g, &learned);
+	say_exited(g, 0);
+}
+
+START_TEST(what_init_says_of_observing_is_kept)
+{
+	static const struct sock_filter none;
+	struct observing ob = OBSERVING_NONE;
+	const struct observe_filters f = { &none, &none, 1, 1 };
+	struct rig g;
+
+	rig_init(&g);
+	denials_init(&ob.denials, &f, 0);
+	ob.learn = true;
+	g.observing = &ob;
+	rig_run(&g, init_without_listener);
+	ck_assert_int_eq(g.res.status, RUN_EXITED);
+	ck_assert(!ob.denials.observed);
+	ck_assert_int_eq(ob.denials.why_not, EBUSY);
+	ck_assert(ob.have_learned);
+	ck_assert_uint_eq(ob.learned[0], 5);
 }
 END_TEST
 
@@ -1206,6 +1301,8 @@ static Suite *relay_suite(void)
 	tcase_add_loop_test(ends, failed_set_up_is_125_and_is_ended, 0, 3);
 	tcase_add_loop_test(ends, broken_protocol_ends_the_tree_and_leaks_nothing, 0,
 			    sizeof(hostile) / sizeof(hostile[0]));
+	tcase_add_loop_test(ends, observed_and_broken_ends_the_tree_and_leaks_nothing, 0, 3);
+	tcase_add_test(ends, what_init_says_of_observing_is_kept);
 	tcase_add_test(ends, flood_of_messages_after_the_timeout_ends_the_tree);
 	suite_add_tcase(s, ends);
 

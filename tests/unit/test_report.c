@@ -7,7 +7,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 
+#include "executor/denials.h"
 #include "executor/opts.h"
 #include "executor/plan.h"
 #include "executor/relay.h"
@@ -107,7 +109,7 @@ START_TEST(plain_run_is_the_documented_object)
 			 "\"seccomp\":\"default\",\"landlock_abi\":7,\"network\":\"none\",\"root\":\"host\","
 			 "\"workspace\":\"direct\","
 			 "\"identity\":\"same-uid\"},"
-			 "\"denied\":{\"syscalls\":null,\"hosts\":[]},\"changes\":null,\"warnings\":[],"
+			 "\"denied\":{\"syscalls\":null,\"hosts\":[],\"hint\":null},\"changes\":null,\"warnings\":[],"
 			 "\"error\":null}\n");
 	ck_assert_str_eq(line(), "");
 }
@@ -134,7 +136,7 @@ START_TEST(without_plan_and_run_the_object_is_complete)
 		"\"isolation\":{\"backend\":\"native\",\"namespaces\":[],\"seccomp\":null,\"landlock_abi\":"
 		"null,"
 		"\"network\":null,\"root\":null,\"workspace\":null,\"identity\":null},"
-		"\"denied\":{\"syscalls\":null,\"hosts\":[]},\"changes\":null,\"warnings\":[],"
+		"\"denied\":{\"syscalls\":null,\"hosts\":[],\"hint\":null},\"changes\":null,\"warnings\":[],"
 		"\"error\":{\"stage\":\"usage\",\"errno\":\"EINVAL\",\"message\":\"unknown option "
 		"--x\",\"hint\":null}}\n");
 	ck_assert_str_eq(line(), "unknown option --x");
@@ -414,6 +416,80 @@ START_TEST(dropped_output_is_told)
 }
 END_TEST
 
+static struct denials denied(void)
+{
+	struct denials d;
+
+	denials_init(&d, NULL, 0);
+	d.observed = true;
+	d.calls[SYS_mount] = (struct denial_count){ .count = 2, .err = EPERM, .by_floor = true, .when = 3 };
+	d.calls[SYS_clone3] = (struct denial_count){ .count = DENIALS_COUNT_MAX, .err = ENOSYS, .when = 9 };
+	return d;
+}
+
+static const char *denied_line(void)
+{
+	ak_buf_release(&out);
+	report_denied_text(&r, &out);
+	return out.data ? out.data : "";
+}
+
+START_TEST(refused_calls_are_listed_and_one_is_blamed)
+{
+	struct denials d = denied();
+
+	r.denials = &d;
+	HAS("\"denied\":{\"syscalls\":[{\"name\":\"clone3\",\"count\":10000,\"errno\":\"ENOSYS\"},"
+	    "{\"name\":\"mount\",\"count\":2,\"errno\":\"EPERM\"}],\"hosts\":[],\"hint\":null}");
+	ck_assert_str_eq(denied_line(), "refused system calls: clone3 10000+, mount 2");
+	run.exit_code = 1;
+	HAS("\"hint\":\"mount(2) was refused by the sandbox (EPERM): no profile can allow it\"");
+	ck_assert_str_eq(denied_line(), "mount(2) was refused by the sandbox (EPERM): no profile can allow it; refused in all: "
+					"clone3 10000+, mount 2");
+	d.calls[SYS_mount].by_floor = false;
+	p.seccomp = "my.json";
+	HAS("\"hint\":\"mount(2) was refused by the sandbox (EPERM): the profile my.json does not allow it\"");
+	/* what ak ended was not ended by a refusal */
+	run.status = RUN_TIMED_OUT;
+	HAS("\"hint\":null");
+	run.status = RUN_EXITED;
+	run.interrupted = true;
+	HAS("\"hint\":null");
+}
+END_TEST
+
+START_TEST(nothing_is_blamed_where_nothing_was_observed)
+{
+	struct denials d = denied();
+
+	d.observed = false;
+	r.denials = &d;
+	run.exit_code = 1;
+	HAS("\"denied\":{\"syscalls\":null,\"hosts\":[],\"hint\":null}");
+	ck_assert_str_eq(denied_line(), "");
+}
+END_TEST
+
+START_TEST(death_by_filter_names_the_other_architectures)
+{
+	run.status = RUN_SIGNALED;
+	run.signal = SIGSYS;
+	HAS("\"hint\":\"killed by the sandbox (SIGSYS): a call of another architecture (");
+	HAS_NOT("answers with death");
+	p.filter = (uint8_t *)"";
+	p.seccomp = "my.json";
+	HAS("or a call that my.json answers with death");
+	p.filter = NULL;
+	/* a shell tells of its child so */
+	run.status = RUN_EXITED;
+	run.signal = 0;
+	run.exit_code = 128 + SIGSYS;
+	HAS("killed by the sandbox (SIGSYS)");
+	run.exit_code = 128;
+	HAS("\"hint\":null");
+}
+END_TEST
+
 START_TEST(sizes_for_people)
 {
 	static const struct {
@@ -471,6 +547,9 @@ int main(void)
 	tcase_add_test(t, a_failure_without_words_still_has_an_error);
 	tcase_add_test(t, lines_for_ends_of_our_own);
 	tcase_add_test(t, dropped_output_is_told);
+	tcase_add_test(t, refused_calls_are_listed_and_one_is_blamed);
+	tcase_add_test(t, nothing_is_blamed_where_nothing_was_observed);
+	tcase_add_test(t, death_by_filter_names_the_other_architectures);
 	tcase_add_test(t, sizes_for_people);
 	tcase_add_test(t, there_is_room_for_output_that_must_be_escaped);
 	suite_add_tcase(s, t);
