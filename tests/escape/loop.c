@@ -2,7 +2,8 @@
 /*
  * Makes one call many times: what a call costs under filters, and what a flood of refused ones does.
  * usage: loop getppid|openat|keyctl COUNT [THREADS]; prints "CALL COUNT ns NS wrong WRONG": the time of one call, and how often the
- * answer was not what it has to be (EPERM for keyctl, success for the others). Privilege: none.
+ * answer was not what it has to be (EPERM for keyctl, success for the others). loop foreign: one call of another architecture.
+ * Privilege: none.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -65,9 +66,21 @@ static double now_ns(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
+/* getpid(2) as programs of the x32 ABI call it; returns only where nothing is filtered */
+static int foreign(void)
+{
+#if defined(__x86_64__)
+	printf("foreign %ld\n", syscall(SYS_getpid | 0x40000000));
+	return 0;
+#else
+	printf("no such call here\n");
+	return 77;
+#endif
+}
+
 static int usage(void)
 {
-	fprintf(stderr, "usage: loop getppid|openat|keyctl COUNT [THREADS]\n");
+	fprintf(stderr, "usage: loop getppid|openat|keyctl COUNT [THREADS] | foreign\n");
 	return 2;
 }
 
@@ -78,6 +91,8 @@ int main(int argc, char **argv)
 	size_t threads = argc > 3 ? strtoul(argv[3], NULL, 10) : 1, c = 0;
 	double start;
 
+	if (argc == 2 && strcmp(argv[1], "foreign") == 0)
+		return foreign();
 	while (argc > 1 && c < sizeof(calls) / sizeof(calls[0]) && strcmp(calls[c].name, argv[1]) != 0)
 		c++;
 	if (argc < 3 || argc > 4 || c == sizeof(calls) / sizeof(calls[0]) || !count || !threads || threads > THREADS_MAX)
