@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "executor/shared/ak_clock.h"
 #include "executor/shared/ak_fd.h"
 #include "seccomp/filters.h"
 
@@ -84,15 +86,43 @@ static bool answer_one(struct denials *d)
 	return true;
 }
 
+/* of this thread, without what others took from it */
+static uint64_t processor_ns(void)
+{
+	struct timespec t = { 0 };
+
+	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);	/* cannot fail: clock_gettime(2) */
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* When the next answer may be given. What polling for it took is about as much again: hence twice */
+static uint64_t rest(struct denials *d, uint64_t took_ns)
+{
+	uint64_t now = ak_now_ns(), end;
+
+	if (!d->since_ns)
+		d->since_ns = now;
+	d->used_ns += 2 * took_ns;
+	if (d->used_ns < DENIALS_LOOK_NS)
+		return 0;
+	end = d->since_ns + DENIALS_PART * d->used_ns;
+	d->used_ns = 0;
+	d->since_ns = end > now ? end : now;
+	return end > now ? end : 0;
+}
+
 void denials_ready(struct denials *d, short revents)
 {
 	struct pollfd p = { .fd = d->fd, .events = POLLIN };
+	bool flood = d->answered >= DENIALS_FREE;
+	uint64_t start = flood ? processor_ns() : 0;
 
 	for (unsigned i = 0; d->fd >= 0 && (revents & POLLIN) && i < DENIALS_BATCH; i++) {
 		/* receiving waits when there is none, so look each time */
 		if (!answer_one(d) || poll(&p, 1, 0) <= 0 || !(p.revents & POLLIN))
 			break;
 	}
+	d->rest_ns = flood ? rest(d, processor_ns() - start) : 0;
 	if (d->fd >= 0 && (revents & (POLLHUP | POLLERR)) && !(revents & POLLIN))
 		ak_fd_close(&d->fd);
 }

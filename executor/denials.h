@@ -16,6 +16,13 @@
 #define DENIALS_COUNT_MAX 10000u	/* per call: "10000" in a report means at least so many */
 #define DENIALS_BATCH 64u	/* notifications answered before the loop looks at anything else */
 #define DENIALS_NAME_MAX 32u
+/*
+ * A flood costs the executor time that no limit of the sandbox counts. So after this many answers they get one part in DENIALS_PART
+ * of one processor, looked at each time DENIALS_LOOK_NS of it are used up
+ */
+#define DENIALS_FREE 20000u
+#define DENIALS_PART 4u
+#define DENIALS_LOOK_NS 2000000u
 
 /* What is known of one call; @count 0: it was never refused */
 struct denial_count {
@@ -32,6 +39,8 @@ struct denials {
 	struct observe_filters filters;	/* borrowed */
 	unsigned own;			/* notifications of init's self-test that are still to come: not counted */
 	uint64_t answered;		/* all of them */
+	uint64_t rest_ns;		/* CLOCK_MONOTONIC until which nothing is to be answered; 0: no rest */
+	uint64_t since_ns, used_ns;	/* when DENIALS_LOOK_NS began, and what is used up of it */
 	struct denial_count calls[DENIALS_NUMBERS + 1];
 };
 
@@ -46,7 +55,10 @@ void denials_init(struct denials *d, const struct observe_filters *f, unsigned o
  */
 int denials_listen(struct denials *d, int fd);
 
-/** denials_ready() - answer what has come, at most DENIALS_BATCH; closes the listener when nobody is left who could call */
+/**
+ * denials_ready() - answer what has come, at most DENIALS_BATCH; closes the listener when nobody is left who could call
+ * Sets rest_ns: the caller does not wait for the listener before.
+ */
 void denials_ready(struct denials *d, short revents);
 
 void denials_release(struct denials *d);

@@ -98,7 +98,9 @@ static void wanted(struct relay *r, struct pollfd fds[SLOT_COUNT])
 	pump_want(&r->out[0], &fds[SLOT_OUT]);
 	pump_want(&r->out[1], &fds[SLOT_ERR]);
 	intake_want(&r->in, &fds[SLOT_IN], &fds[SLOT_IN_PIPE]);
-	fds[SLOT_DENIALS] = (struct pollfd){ .fd = r->sb->observing ? r->sb->observing->denials.fd : -1, .events = POLLIN };
+	fds[SLOT_DENIALS] = (struct pollfd){ .fd = -1, .events = POLLIN };
+	if (r->sb->observing && !r->at[TIMER_DENIALS])
+		fds[SLOT_DENIALS].fd = r->sb->observing->denials.fd;
 }
 
 static int turn(struct relay *r, struct ak_err *err)
@@ -125,8 +127,10 @@ static int turn(struct relay *r, struct ak_err *err)
 	pump_ready(r, &r->out[0], fds[SLOT_OUT].revents);
 	pump_ready(r, &r->out[1], fds[SLOT_ERR].revents);
 	intake_ready(r, fds[SLOT_IN].revents, fds[SLOT_IN_PIPE].revents);
-	if (fds[SLOT_DENIALS].revents)
+	if (fds[SLOT_DENIALS].revents) {
 		denials_ready(&r->sb->observing->denials, fds[SLOT_DENIALS].revents);
+		r->at[TIMER_DENIALS] = r->sb->observing->denials.rest_ns;
+	}
 	relay_expire(r);
 	return fds[SLOT_INIT].revents ? relay_reap(r, err) : 0;
 }

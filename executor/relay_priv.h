@@ -48,6 +48,7 @@ enum relay_timer {
 	TIMER_OUTPUT,	/* end of the grace after the reader of stdout went away */
 	TIMER_WATCH,	/* next sample */
 	TIMER_PTY,	/* look again at a pty that hung up */
+	TIMER_DENIALS,	/* end of a rest from answering refused calls */
 	TIMER_COUNT,
 };
 

@@ -80,7 +80,7 @@ static void expired(struct relay *r, enum relay_timer t)
 	case TIMER_PTY:
 		r->out[0].hup = false;
 		break;
-	default:
+	default:	/* TIMER_DENIALS: that it is over is all */
 		break;
 	}
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "executor/denials.h"
+#include "executor/shared/ak_clock.h"
 #include "seccomp/filters.h"
 #include "seccomp/own_arch.h"
 #include "seccomp/sim.h"
@@ -239,8 +240,8 @@ static _Noreturn void refused_child(int sock)
 	_exit(bad < 99 ? (int)bad : 99);
 }
 
-/* Answers until nobody is left who could call. Return: the listener was there. */
-static bool serve_child(struct denials *d, int *ret_status)
+/* Answers until nobody is left who could call; @ret_rests: how often a rest was taken. Return: the listener was there. */
+static bool serve_child(struct denials *d, int *ret_status, unsigned *ret_rests)
 {
 	int sock[2], fd;
 	pid_t pid;
@@ -259,6 +260,9 @@ static bool serve_child(struct denials *d, int *ret_status)
 
 		ck_assert_int_gt(poll(&p, 1, 20000), 0);
 		denials_ready(d, p.revents);
+		*ret_rests += d->rest_ns > ak_now_ns();
+		while (d->rest_ns > ak_now_ns())
+			usleep(100);
 	}
 	close(sock[0]);
 	ck_assert_int_eq(waitpid(pid, ret_status, 0), pid);
@@ -268,11 +272,12 @@ static bool serve_child(struct denials *d, int *ret_status)
 START_TEST(refusals_are_answered_from_the_table_counted_and_saturate)
 {
 	struct denials d;
+	unsigned rests = 0;
 	int status = 0;
 
 	load("default", SECCOMP_FLOOR_USER);
 	denials_init(&d, &f, 1);
-	if (!serve_child(&d, &status)) {
+	if (!serve_child(&d, &status, &rests)) {
 		printf("skipped: the kernel gives no listener here (an outer one is in force)\n");
 		return;
 	}
@@ -287,6 +292,26 @@ START_TEST(refusals_are_answered_from_the_table_counted_and_saturate)
 	ck_assert_uint_eq(d.calls[SYS_getppid].count, 0);
 	ck_assert_uint_eq(d.answered, 1 + DENIALS_COUNT_MAX + 5 + 3);
 	ck_assert(d.calls[SYS_socket].when > d.calls[SYS_clone3].when);
+	ck_assert_uint_eq(rests, 0);
+}
+END_TEST
+
+START_TEST(a_flood_is_answered_with_rests)
+{
+	struct denials d;
+	unsigned rests = 0;
+	int status = 0;
+
+	load("default", SECCOMP_FLOOR_USER);
+	denials_init(&d, &f, 0);
+	d.answered = DENIALS_FREE;
+	if (!serve_child(&d, &status, &rests)) {
+		printf("skipped: the kernel gives no listener here (an outer one is in force)\n");
+		return;
+	}
+	ck_assert_int_eq(status, 0);
+	ck_assert_uint_eq(d.calls[SYS_unshare].count, DENIALS_COUNT_MAX);
+	ck_assert(d.since_ns > 0);
 }
 END_TEST
 
@@ -363,6 +388,7 @@ int main(void)
 	tcase_add_test(t, list_is_sorted_and_bounded);
 	tcase_add_test(t, explains_by_what_is_no_probe);
 	tcase_add_test(t, refusals_are_answered_from_the_table_counted_and_saturate);
+	tcase_add_test(t, a_flood_is_answered_with_rests);
 	tcase_add_test(t, without_a_listener_refused_calls_fail);
 	tcase_add_test(t, what_is_no_listener_is_refused);
 	tcase_add_test(t, names_of_calls);
