@@ -87,7 +87,10 @@ void spawn(struct init *in, uint64_t old_mask)
 	 * either of us writes. It writes nothing that we need afterwards, and no hostile code runs before the exec. Credentials,
 	 * filters, Landlock domain, descriptors and signal state are its own; clone(2), vfork(2).
 	 */
-	pid = LEARNING(in) ? learn_fork(in) : vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork): as said above */
+	if (LEARNING(in))
+		pid = learn_fork(in);
+	else
+		pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork): as said above */
 	if (pid < 0)
 		fail_simple(in, INIT_STAGE_SETUP, errno, "fork");
 	if (pid == 0)

@@ -81,7 +81,8 @@ static void send_fd(int sock, int fd)
 		char buf[CMSG_SPACE(sizeof(int))];
 		struct cmsghdr align;
 	} ctl = { 0 };
-	struct iovec iov = { "x", 1 };
+	char c = 0;
+	struct iovec iov = { &c, 1 };
 	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = ctl.buf, .msg_controllen = sizeof(ctl.buf) };
 
 	*CMSG_FIRSTHDR(&h) = (struct cmsghdr){ CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS };

@@ -196,7 +196,7 @@ print("done")
 PYEND
 	run "$AK" seccomp learn -C "$WS" -- python3 w.py
 	is code "$RC" 0
-	like ran "$(err)" done
+	like ran "$(err)" "done"
 	cp "$O" "$P"
 	for call in getpriority umask getsid; do
 		is "$call" "$(js '[n for r in d["syscalls"] for n in r["names"] if n=="'$call'"]' "$P")" "['$call']"
