@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "executor/args_int.h"
+#include "executor/config.h"
 #include "executor/opts.h"
 #include "executor/runtime.h"
 #include "executor/shared/ak_err.h"
@@ -56,6 +57,12 @@ static int apply(struct args *a, const struct arg_def *d, const char *attached)
 		if (a->pos >= a->argc)
 			return ak_err_set(a->err, EINVAL, "%s: a value is missing", d->name);
 		value = a->argv[a->pos++];
+	}
+	if (a->config) {
+		int rc = args_config_flag(a, d, value);
+
+		if (rc < 0)
+			return rc;
 	}
 	return d->set(a, d, value);
 }
@@ -191,59 +198,103 @@ static const struct exec_opts defaults = {
 	.ttl_ms = DEFAULT_TTL_MS,
 };
 
-int args_parse_exec(int argc, char *const argv[], struct exec_opts *ret, struct ak_err *err)
+/* settings first, then the words over them. After an error in the settings the words are walked for --json and --report only */
+static int settings_and_words(struct args *a)
 {
-	struct args a = {.o = ret, .err = err, .argv = argv, .argc = argc, .where = ARG_RUN};
+	struct ak_err *err = a->err;
+	int rc = a->config ? args_config_apply(a) : 0;
 
-	*ret = defaults;
-
-	int rc = walk(&a);
-
-	if (ret->json && !a.max_output_given)
-		ret->max_output_bytes = DEFAULT_JSON_OUTPUT_BYTES;
-	if (rc != 0)
-		return rc;
-	if (ret->in)
-		a.where = ret->detach ? ARG_JOB : ARG_IN;
-	rc = args_check_where(&a);
-	return rc != 0 ? rc : take_command(&a);
+	if (rc == 0)
+		return walk(a);
+	a->config = NULL;
+	a->err = NULL;
+	(void)walk(a);
+	a->err = err;
+	return rc;
 }
 
-int args_parse_create(int argc, char *const argv[], struct exec_opts *ret, struct ak_err *err)
+static int parse_exec(struct args *a)
 {
-	struct args a = {.o = ret, .err = err, .argv = argv, .argc = argc, .where = ARG_CREATE, .names = true};
+	struct exec_opts *o = a->o;
+	int rc;
 
-	*ret = defaults;
+	/* settings of a sandbox's shape mean nothing for one that is there */
+	if (a->config && a->config->in)
+		a->where = a->config->detach ? ARG_JOB : ARG_IN;
+	rc = settings_and_words(a);
+	if (o->json && !a->max_output_given)
+		o->max_output_bytes = DEFAULT_JSON_OUTPUT_BYTES;
+	if (rc != 0)
+		return rc;
+	if (o->in)
+		a->where = o->detach ? ARG_JOB : ARG_IN;
+	rc = args_check_where(a);
+	return rc != 0 ? rc : take_command(a);
+}
 
-	int rc = walk(&a);
+static int parse_create(struct args *a)
+{
+	int rc = settings_and_words(a);
 
 	/* behind "--" */
-	while (rc == 0 && a.pos < a.argc) {
-		a.pos++;
-		rc = take_name(&a);
+	while (rc == 0 && a->pos < a->argc) {
+		a->pos++;
+		rc = take_name(a);
 	}
 	if (rc != 0)
 		return rc;
-	rc = args_check_where(&a);
-	if (rc == 0 && !ret->name) {
-		rc = ak_err_set(err, EINVAL, "no NAME given");
-		ak_err_hint(err, "usage: ak create NAME [OPTIONS]");
+	rc = args_check_where(a);
+	if (rc == 0 && !a->o->name) {
+		rc = ak_err_set(a->err, EINVAL, "no NAME given");
+		ak_err_hint(a->err, "usage: ak create NAME [OPTIONS]");
 	}
 	return rc;
 }
 
-int args_parse_serve(int argc, char *const argv[], struct exec_opts *ret, struct ak_err *err)
+/* `ak serve`, `ak config show` */
+static int parse_options(struct args *a)
 {
-	struct args a = {.o = ret, .err = err, .argv = argv, .argc = argc, .where = ARG_CREATE};
+	int rc = settings_and_words(a);
+
+	if (rc == 0 && a->pos < a->argc)
+		rc = ak_err_set(a->err, EINVAL, "\"%.60s\" is one word too many: options only", a->argv[a->pos]);
+	return rc != 0 ? rc : args_check_where(a);
+}
+
+int args_parse(int words, int argc, char *const argv[], struct config *c, struct exec_opts *ret, struct ak_err *err)
+{
+	struct args a = {.o = ret, .err = err, .argv = argv, .argc = argc, .where = ARG_RUN, .config = c};
 
 	*ret = defaults;
-	ret->ttl_ms = 0;	/* it ends with its client */
+	switch (words) {
+	case ARGS_CREATE:
+		a.where = ARG_CREATE;
+		a.names = true;
+		return parse_create(&a);
+	case ARGS_SERVE:
+		a.where = ARG_CREATE;
+		ret->ttl_ms = 0;	/* it ends with its client */
+		return parse_options(&a);
+	case ARGS_SHOW:
+		return parse_options(&a);
+	default:
+		return parse_exec(&a);
+	}
+}
 
-	int rc = walk(&a);
+int args_parse_exec(int argc, char *const argv[], struct exec_opts *ret, struct ak_err *err)
+{
+	return args_parse(ARGS_EXEC, argc, argv, NULL, ret, err);
+}
 
-	if (rc == 0 && a.pos < a.argc)
-		rc = ak_err_set(err, EINVAL, "\"%.60s\" is one word too many: options only", a.argv[a.pos]);
-	return rc != 0 ? rc : args_check_where(&a);
+int args_parse_create(int argc, char *const argv[], struct exec_opts *ret, struct ak_err *err)
+{
+	return args_parse(ARGS_CREATE, argc, argv, NULL, ret, err);
+}
+
+int args_parse_serve(int argc, char *const argv[], struct exec_opts *ret, struct ak_err *err)
+{
+	return args_parse(ARGS_SERVE, argc, argv, NULL, ret, err);
 }
 
 static void free_words(char **words)
@@ -262,6 +313,8 @@ void exec_opts_release(struct exec_opts *o)
 	free(o->rootfs);
 	free(o->seccomp_file);
 	free(o->report);
+	free(o->config);
+	free(o->profile);
 	free(o->in);
 	free(o->name);
 	free(o->fds);

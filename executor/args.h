@@ -4,7 +4,27 @@
 #define AK_ARGS_H
 
 struct ak_err;
+struct config;
 struct exec_opts;
+
+/* Kinds of command lines for args_parse() */
+enum args_words {
+	ARGS_EXEC,	/* behind `ak exec`: args_parse_exec() */
+	ARGS_CREATE,	/* behind `ak create`: args_parse_create() */
+	ARGS_SERVE,	/* behind `ak serve`: args_parse_serve() */
+	ARGS_SHOW	/* behind `ak config show`: options of `ak exec`, no command */
+};
+
+/**
+ * args_parse() - read a command line over settings from elsewhere
+ * @words:	enum args_words
+ * @c:		settings that the command line counts more than, within the policy's locks; what is in force is noted in it.
+ *		NULL: none
+ * @ret:	as for args_parse_exec(), which is this without settings, as are the two below it
+ * Return: as args_parse_exec(); also -EINVAL for a setting that is no good value or that its file may not make, and -EPERM for
+ * one that the policy locks. The message of a file's setting starts with "FILE:LINE:COLUMN: ".
+ */
+int args_parse(int words, int argc, char *const argv[], struct config *c, struct exec_opts *ret, struct ak_err *err);
 
 /**
  * args_parse_exec() - read the arguments after `ak exec`

@@ -10,6 +10,7 @@
 struct ak_err;
 struct exec_opts;
 struct arg_def;
+struct config;
 
 /* One parse */
 struct args {
@@ -23,6 +24,7 @@ struct args {
 	uint64_t given;		/* bit n: row n of the table was on the command line */
 	unsigned where;		/* enum arg_where: what is being parsed */
 	bool names;		/* a word that is no option is a sandbox's NAME */
+	struct config *config;	/* borrowed; NULL: no settings but the command line */
 };
 
 /* Kinds of command lines; an option says in its row where it means something */
@@ -68,6 +70,15 @@ arg_fn arg_env, arg_env_file;
  * Return: 0 or -EINVAL.
  */
 int args_check_where(struct args *a);
+
+/**
+ * args_config_apply() - set what files and variables say, before the command line is walked
+ * a->where says what the command is; options of other commands are noted and not set.
+ * Return: as args_parse().
+ */
+int args_config_apply(struct args *a);
+/** args_config_flag() - note an option of the command line. Return: 0; -EPERM when the policy locks it. */
+int args_config_flag(struct args *a, const struct arg_def *d, const char *value);
 
 /** arg_copy() - strdup() that records ENOMEM. Return: the copy or NULL. */
 char *arg_copy(struct args *a, const char *text, size_t len);

@@ -117,6 +117,10 @@
 	  "      --report FILE          write the result object, without output, to FILE\n") \
 	X("--explain", 0, false, AT(explain), arg_flag, SHAPE, \
 	  "      --explain              print the plan and exit\n") \
+	X("--config", 0, true, AT(config), arg_text, ALL, \
+	  "      --config FILE          in place of the user's config file; /dev/null: none\n") \
+	X("--profile", 0, true, AT(profile), arg_text, ALL, \
+	  "      --profile NAME         with the settings profiles.NAME of that file\n") \
 	X("--quiet", 'q', false, AT(quiet), arg_flag, ALL, \
 	  "  -q, --quiet                no messages about how the command ended\n") \
 	X("--verbose", 0, false, AT(verbose), arg_flag, ALL, \

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "executor/args.h"
+#include "executor/config.h"
 #include "executor/named.h"
 #include "executor/opts.h"
 #include "executor/prepare.h"
@@ -246,7 +247,7 @@ int cmd_create(int argc, char *const argv[], char *const env[])
 		(void)ak_err_sys(&err, errno, "close_range");
 		return named_fail(&err);
 	}
-	r = args_parse_create(argc, argv, &c.opts, &err);
+	r = config_parse(ARGS_CREATE, argc, argv, env, &c.opts, &err);
 	if (r == 1)
 		code = named_print(args_create_help(), strlen(args_create_help()));
 	else

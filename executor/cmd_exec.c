@@ -19,6 +19,7 @@
 
 #include "executor/args.h"
 #include "executor/cmd_in.h"
+#include "executor/config.h"
 #include "executor/hostinfo.h"
 #include "executor/learn.h"
 #include "executor/limits.h"
@@ -409,7 +410,7 @@ static int parse_and_run(struct exec_run *r, int argc, char *const argv[], char 
 	int e;
 
 	r->stage = "usage";
-	e = args_parse_exec(argc, argv, &r->opts, err);
+	e = config_parse(ARGS_EXEC, argc, argv, env, &r->opts, err);
 	if (e == 1) {
 		const char *help = args_exec_help();
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "executor/args.h"
+#include "executor/config.h"
 #include "executor/opts.h"
 #include "executor/prepare.h"
 #include "executor/serve.h"
@@ -127,7 +128,7 @@ int cmd_serve(int argc, char *const argv[], char *const env[])
 {
 	struct serve_cmd r = { .signal_fd = -1, .conn = -1, .p = PREPARED_NONE };
 	struct ak_err err = { 0 };
-	int e = args_parse_serve(argc, argv, &r.opts, &err);
+	int e = config_parse(ARGS_SERVE, argc, argv, env, &r.opts, &err);
 
 	if (e == 1) {
 		exec_opts_release(&r.opts);

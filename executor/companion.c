@@ -103,7 +103,9 @@ static _Noreturn void run_child(int program, const char *const argv[], const int
 	if (geteuid() == 0 &&
 	    (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 || setresuid(NOBODY, NOBODY, NOBODY) < 0))
 		_exit(125);
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+	/* also what the caller of ak has left open: it may be asked before ak has closed that */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||
+	    syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
 		_exit(125);
 	(void)signal(SIGPIPE, SIG_DFL);
 	(void)signal(SIGXFSZ, SIG_DFL);

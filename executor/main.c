@@ -9,6 +9,7 @@
 #include "executor/cmd_named.h"
 #include "executor/cmd_serve.h"
 #include "executor/cmd_seccomp.h"
+#include "executor/config.h"
 #include "executor/doctor.h"
 #include "executor/hand_over.h"
 #include "executor/shared/ak_buf.h"
@@ -29,6 +30,7 @@ static const char help_text[] = "usage: ak COMMAND [OPTIONS]\n"
 				"  ak serve [OPTIONS]                        serve sandboxes to a program over a socket (ak serve --help)\n"
 				"  ak seccomp check|dump PROFILE             what a system call profile does (ak seccomp --help)\n"
 				"  ak seccomp learn [OPTIONS] COMMAND        run a command, and print a profile of what it called\n"
+				"  ak config show [--json]                   settings in force, and which file or variable they come from\n"
 				"  ak doctor [--json]                        what this host can enforce, and how to get the rest\n"
 				"  ak prices list|show                       prices of models\n"
 				"  ak models                                 models of a provider\n"
@@ -41,7 +43,7 @@ static const struct {
 } commands[] = {
 	{ "create", cmd_create }, { "ls", cmd_ls },	{ "rm", cmd_rm },
 	{ "jobs", cmd_jobs },	  { "logs", cmd_logs }, { "kill", cmd_kill_job },
-	{ "serve", cmd_serve },
+	{ "serve", cmd_serve },  { "config", cmd_config },
 };
 
 static int print(int fd, const char *text)

@@ -85,6 +85,8 @@ struct exec_opts {
 	bool quiet;
 	bool verbose;
 	char *report;		/* --report FILE */
+	char *config;		/* --config FILE, --profile NAME: obeyed by config_load() before the options are read */
+	char *profile;
 	/* named sandboxes: executor/runtime.h */
 	char *in;		/* --in NAME; NULL: a sandbox of its own */
 	bool fresh;		/* with in: one like it, gone after the command */

@@ -7,6 +7,7 @@
  *   ak-policy check NAME	what the profile allows and refuses, as text
  *   ak-policy dump NAME	the same in full, and the program; for both, NAME may be a shipped profile's: then 0 is not read
  *   ak-policy learn NAME	a struct ak_learned from 0, a profile in JSON on 1; NAME is the shipped profile that the run was under
+ *   ak-policy config LAYER NAME	a config file from 0, a struct ak_cfg_file on 1; LAYER: policy, user, workspace
  *
  * Exit: 0; 1 with one line on descriptor 2 that names the place; 2 usage.
  */
@@ -21,6 +22,7 @@
 #include "executor/shared/ak_filter_file.h"
 #include "seccomp/docker.h"
 #include "seccomp/policy.h"
+#include "seccomp/policy_config.h"
 
 extern const char policy_shipped_default[], policy_shipped_default_end[];
 extern const char policy_shipped_strict[], policy_shipped_strict_end[];
@@ -177,6 +179,15 @@ static int serve(const char *verb, const char *name, struct policy_result *res)
 	return learn ? answer_learned(learned, learned_len, res, &host) : answer(verb, res, &u, &host);
 }
 
+static int config(const char *layer, const char *name)
+{
+	if (policy_confine() < 0) {
+		fprintf(stderr, "ak-policy cannot confine itself: %s\n", strerror(errno));
+		return 1;
+	}
+	return policy_config_main(layer, name);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const verbs[] = { "compile", "check", "dump", "learn" };
@@ -184,10 +195,12 @@ int main(int argc, char **argv)
 	size_t v = 0;
 	int rc;
 
+	if (argc == 4 && strcmp(argv[1], "config") == 0 && policy_config_layer(argv[2]) != AK_CFG_DEFAULT)
+		return config(argv[2], argv[3]);
 	while (argc == 3 && v < sizeof(verbs) / sizeof(verbs[0]) && strcmp(verbs[v], argv[1]) != 0)
 		v++;
 	if (argc != 3 || v == sizeof(verbs) / sizeof(verbs[0])) {
-		fprintf(stderr, "usage: ak-policy compile|check|dump|learn NAME\n");
+		fprintf(stderr, "usage: ak-policy compile|check|dump|learn NAME, ak-policy config LAYER NAME\n");
 		return 2;
 	}
 	res = calloc(1, sizeof(*res));

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Settings of files and variables through the handlers of the options they stand for, and who may overrule whom. Process:
+ * executor. Privilege: none.
+ */
+#include "executor/args_int.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "executor/args.h"
+#include "executor/config.h"
+#include "executor/opts.h"
+#include "executor/shared/ak_err.h"
+
+#define Q "\"%.80s\""
+
+/* puts "FILE:LINE:COLUMN: " in front of what went wrong; a variable's name is there already */
+static int at_place(struct args *a, const struct config_value *v)
+{
+	if (v->line && a->err)
+		return ak_err_wrap(a->err, "%.300s:%u:%u", v->where, v->line, v->col);
+	return a->err && a->err->code ? -a->err->code : -EINVAL;
+}
+
+/* the key as its layer calls it */
+static const char *name_of(const struct ak_cfg_key *k, enum ak_cfg_layer layer)
+{
+	return layer == AK_CFG_FLAG ? k->option : layer == AK_CFG_VARIABLE ? k->variable : k->full;
+}
+
+/* ---- locks ---- */
+
+static int locked(struct args *a, const struct ak_cfg_key *k, const struct config_value *v, const struct config_value *lock,
+		  const char *what)
+{
+	(void)ak_err_set(a->err, EPERM, "%s: %s %.200s:%u:%u", name_of(k, v->layer), what, lock->where, lock->line, lock->col);
+	if (lock->text && !ak_cfg_is_list(k))
+		ak_err_hint(a->err, "%s is what the policy of this machine allows", lock->text);
+	else
+		ak_err_hint(a->err, "the policy of this machine has the whole list");
+	return at_place(a, v) < 0 ? -EPERM : 0;
+}
+
+/* an entry that the policy has itself changes nothing */
+static bool policy_has(const struct config *c, const struct ak_cfg_key *k, const char *text)
+{
+	for (size_t i = 0; i < c->n_entries; i++)
+		if (c->entries[i].v.layer == AK_CFG_POLICY && c->entries[i].key == k && c->entries[i].v.text &&
+		    strcmp(c->entries[i].v.text, text) == 0)
+			return true;
+	return false;
+}
+
+/* @gives: enum ak_cfg_gives */
+static int check_list_lock(struct args *a, const struct ak_cfg_key *k, unsigned gives, const struct config_value *v)
+{
+	const struct config *c = a->config;
+	const struct ak_cfg_key *other;
+
+	for (size_t i = 0; (other = ak_cfg_key(i)) != NULL; i++)
+		if (c->lock[i].where && (other->closes & gives) && !policy_has(c, k, v->text))
+			return locked(a, k, v, &c->lock[i], "nothing can be added to the list of");
+	return 0;
+}
+
+static int check_lock(struct args *a, const struct ak_cfg_key *k, const struct config_value *v)
+{
+	const struct config_value *lock = &a->config->lock[ak_cfg_index(k)];
+
+	if (ak_cfg_is_list(k))
+		return v->text ? check_list_lock(a, k, k->gives, v) : 0;
+	if (lock->where && ak_cfg_looser(k, v->text, lock->text))
+		return locked(a, k, v, lock, "this is more than is allowed by");
+	return 0;
+}
+
+static int add_entry(struct args *a, const struct ak_cfg_key *k, const struct config_value *v)
+{
+	struct config *c = a->config;
+	struct config_entry *e = reallocarray(c->entries, c->n_entries + 1, sizeof(*e));
+
+	if (!e)
+		return ak_err_set(a->err, ENOMEM, "out of memory");
+	c->entries = e;
+	e[c->n_entries++] = (struct config_entry){ .key = k, .v = *v };
+	return 0;
+}
+
+static int note(struct args *a, const struct ak_cfg_key *k, const struct config_value *v)
+{
+	if (ak_cfg_is_list(k))
+		return v->text ? add_entry(a, k, v) : 0;
+	a->config->value[ak_cfg_index(k)] = *v;
+	return 0;
+}
+
+/* ---- paths ---- */
+
+static bool is_word(const struct ak_cfg_key *k, const char *text)
+{
+	for (size_t i = 0; k->order && k->order[i]; i++)
+		if (strcmp(k->order[i], text) == 0)
+			return true;
+	return false;
+}
+
+static int no_path(struct args *a, const struct ak_cfg_key *k, const struct config_value *v, const char *why)
+{
+	(void)ak_err_set(a->err, EINVAL, "%s: " Q " %s", name_of(k, v->layer), v->text, why);
+	return -EINVAL;
+}
+
+/* relative to a folder: of the workspace, for a path inside that its own file names; else nothing is in front */
+static const char *base_of(const struct args *a, const struct ak_cfg_key *k, const struct config_value *v)
+{
+	return k->kind == AK_CFG_PLACES && v->layer == AK_CFG_WORKSPACE ? a->config->workspace : NULL;
+}
+
+/*
+ * What a path in a file means. "~/" is the home, since no shell has seen it. A relative path of the host in a file would be
+ * looked up where the command happens to be started, which may be a folder that somebody else has filled: refused.
+ * Variables come from a shell, as the command line does.
+ * Return: 0 with malloc'ed text in @ret; NULL: as it is.
+ */
+static int expand(struct args *a, const struct ak_cfg_key *k, const struct config_value *v, char **ret)
+{
+	bool host = k->kind == AK_CFG_PATH || k->kind == AK_CFG_BINDS || k->kind == AK_CFG_FILES;
+	const char *base = base_of(a, k, v);
+	char *real = NULL;
+	int n = 0;
+
+	*ret = NULL;
+	if (v->layer == AK_CFG_VARIABLE || (!host && k->kind != AK_CFG_PLACES) || is_word(k, v->text) || v->text[0] == '/')
+		return 0;
+	if (strncmp(v->text, "~/", 2) == 0 || strcmp(v->text, "~") == 0) {
+		if (!a->config->home)
+			return no_path(a, k, v, "needs a home, and you have none");
+		n = asprintf(ret, "%s%s", a->config->home, v->text + 1);
+	} else if (host) {
+		return no_path(a, k, v, "is not absolute: in a config file a path of the host starts with / or ~/");
+	} else if (base) {
+		/* the workspace is shown at its real path; one that has none is refused by the plan */
+		real = realpath(base, NULL);
+		n = asprintf(ret, "%s/%s", real ? real : base, v->text);
+		free(real);
+	}
+	if (n < 0) {
+		*ret = NULL;
+		return ak_err_set(a->err, ENOMEM, "out of memory");
+	}
+	return 0;
+}
+
+/* ---- setting ---- */
+
+/* for other commands than this one there is nothing to set, but that the option exists is asked first */
+static int set(struct args *a, const struct ak_cfg_key *k, const struct config_value *v)
+{
+	const struct arg_def *row = arg_by_name(k->option, strlen(k->option));
+	struct arg_def d;
+	char *text = NULL;
+	int rc;
+
+	if (!row) {
+		(void)ak_err_set(a->err, EINVAL, "%s: not available in this version", name_of(k, v->layer));
+		return -EINVAL;
+	}
+	if (!(row->where & a->where) || !v->text)
+		return 0;
+	d = *row;
+	d.name = name_of(k, v->layer);
+	if (k->kind == AK_CFG_BOOL && strcmp(v->text, "false") == 0) {
+		*(bool *)((char *)a->o + d.field) = false;
+		return 0;
+	}
+	rc = expand(a, k, v, &text);
+	if (rc == 0)
+		rc = d.set(a, &d, k->kind == AK_CFG_BOOL ? NULL : text ? text : v->text);
+	free(text);
+	return rc;
+}
+
+static int workspace_loosens(struct args *a, const struct ak_cfg_key *k, const struct config_value *v)
+{
+	const struct config_value *now = &a->config->value[ak_cfg_index(k)];
+
+	(void)ak_err_set(a->err, EPERM, "%s: " Q " is looser than " Q ", which holds without it: a workspace's file may only tighten",
+			 k->full, v->text, now->text ? now->text : "no limit");
+	return -EPERM;
+}
+
+/* is it a value of its option at all? Nothing is kept of it */
+static int try_out(const struct args *a, const struct ak_cfg_key *k, const struct config_value *v)
+{
+	struct exec_opts scratch = {0};
+	struct args b = *a;
+	int rc;
+
+	b.o = &scratch;
+	rc = set(&b, k, v);
+	exec_opts_release(&scratch);
+	return rc;
+}
+
+/* The policy's is a lock; as a value it counts only where it is stricter than what holds without it */
+static int apply_policy(struct args *a, const struct ak_cfg_key *k, const struct config_value *v)
+{
+	struct config_value *now = &a->config->value[ak_cfg_index(k)];
+	bool counts = ak_cfg_is_list(k) || ak_cfg_looser(k, now->text, v->text);
+	int rc = counts ? set(a, k, v) : try_out(a, k, v);
+
+	if (rc < 0)
+		return at_place(a, v);
+	a->config->lock[ak_cfg_index(k)] = *v;
+	return counts ? note(a, k, v) : 0;
+}
+
+/* one setting of one layer */
+static int apply(struct args *a, const struct ak_cfg_key *k, const struct config_value *v)
+{
+	const struct config_value *now = &a->config->value[ak_cfg_index(k)];
+	int rc = v->layer == AK_CFG_POLICY ? 0 : check_lock(a, k, v);
+
+	if (v->layer == AK_CFG_POLICY || rc < 0)
+		return rc < 0 ? rc : apply_policy(a, k, v);
+	rc = v->layer == AK_CFG_WORKSPACE ? try_out(a, k, v) : 0;
+	if (rc == 0 && v->layer == AK_CFG_WORKSPACE && !ak_cfg_is_list(k) && ak_cfg_looser(k, v->text, now->text))
+		rc = workspace_loosens(a, k, v);
+	if (rc == 0)
+		rc = set(a, k, v);
+	return rc < 0 ? at_place(a, v) : note(a, k, v);
+}
+
+static const char *text_of(const struct ak_cfg_item *i)
+{
+	return i->op == AK_CFG_IS_TRUE ? "true" : i->op == AK_CFG_IS_FALSE ? "false" : i->value;
+}
+
+/* the items of a file that belong to @profile (0: to none) */
+static int apply_file(struct args *a, const struct config_source *s, uint32_t profile)
+{
+	for (uint32_t i = 0; s->file && i < s->file->n_items; i++) {
+		const struct ak_cfg_item *it = &s->file->items[i];
+		struct config_value v = { .text = text_of(it), .layer = profile ? AK_CFG_PROFILE : s->layer, .where = s->path,
+					  .line = it->line, .col = it->col };
+		int rc = it->profile == profile ? apply(a, it->key, &v) : 0;
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* ---- variables ---- */
+
+static const char *truth(const char *text)
+{
+	static const char *const words[][2] = { { "1", "0" }, { "true", "false" }, { "yes", "no" }, { "on", "off" } };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		for (size_t no = 0; no < 2; no++)
+			if (strcmp(text, words[i][no]) == 0)
+				return no ? "false" : "true";
+	return NULL;
+}
+
+/* one entry a line, since all else may be part of one */
+static int apply_lines(struct args *a, const struct ak_cfg_key *k, struct config_value *v)
+{
+	char **lines = &a->config->lines[ak_cfg_index(k)];
+	char *rest;
+	int rc = 0;
+
+	*lines = strdup(v->text);
+	if (!*lines)
+		return ak_err_set(a->err, ENOMEM, "out of memory");
+	rest = *lines;
+	for (char *line; rc == 0 && (line = strsep(&rest, "\n")) != NULL;) {
+		v->text = line;
+		if (*line)
+			rc = apply(a, k, v);
+	}
+	return rc;
+}
+
+static int apply_variable(struct args *a, const struct ak_cfg_key *k, const char *text)
+{
+	struct config_value v = { .text = text, .layer = AK_CFG_VARIABLE, .where = k->variable };
+
+	if (!ak_cfg_may(k, AK_CFG_VARIABLE))
+		return ak_err_set(a->err, EINVAL, "%s: this cannot be set by a variable", k->variable);
+	if (ak_cfg_is_list(k))
+		return apply_lines(a, k, &v);
+	if (k->kind == AK_CFG_BOOL)
+		v.text = truth(text);
+	if (!v.text)
+		return ak_err_set(a->err, EINVAL, "%s: " Q " is neither true nor false", k->variable, text);
+	return apply(a, k, &v);
+}
+
+int args_config_apply(struct args *a)
+{
+	const struct ak_cfg_key *k;
+	struct config *c = a->config;
+	int rc = 0;
+
+	rc = apply_file(a, &c->source[0], 0);
+	if (rc == 0)
+		rc = apply_file(a, &c->source[1], 0);
+	if (rc == 0 && c->profile_id)
+		rc = apply_file(a, &c->source[1], c->profile_id);
+	if (rc == 0)
+		rc = apply_file(a, &c->source[2], 0);
+	for (size_t i = 0; rc == 0 && (k = ak_cfg_key(i)) != NULL; i++) {
+		const char *text = config_getenv(c->env, k->variable);
+
+		if (text)
+			rc = apply_variable(a, k, text);
+	}
+	return rc;
+}
+
+/* ---- the command line ---- */
+
+/* -v has no key of its own: it gives what --rw or --ro give */
+static const struct ak_cfg_key *key_of(const struct arg_def *d, const char *value)
+{
+	size_t n = value ? strlen(value) : 0;
+
+	if (strcmp(d->name, "-v") != 0)
+		return ak_cfg_by_option(d->name);
+	return ak_cfg_find(n > 3 && strcmp(value + n - 3, ":ro") == 0 ? "ro" : "rw");
+}
+
+int args_config_flag(struct args *a, const struct arg_def *d, const char *value)
+{
+	const struct ak_cfg_key *k = key_of(d, value);
+	struct config_value v = { .text = d->has_value ? value : "true", .layer = AK_CFG_FLAG, .where = d->name };
+	int rc = k ? check_lock(a, k, &v) : 0;
+
+	return !k || rc < 0 ? rc : note(a, k, &v);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Config files: JSON into settings. Process: ak-policy. Privilege: none. */
+#include "seccomp/policy_config.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct reader {
+	const struct json_doc *doc;
+	enum ak_cfg_layer layer;
+	struct policy_config *out;
+	struct json_error *err;
+	const char *profile;	/* NULL: outside of profiles */
+	uint32_t profile_id;	/* as in struct ak_cfg_item */
+};
+
+static int __attribute__((format(printf, 4, 5))) bad(struct reader *r, const struct json_node *n, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	r->err->line = n->line;
+	r->err->col = n->col;
+	va_start(ap, fmt);
+	(void)vsnprintf(r->err->text, sizeof(r->err->text), fmt, ap);
+	va_end(ap);
+	return code;
+}
+
+/* the same, with the key's full name in front */
+static int bad_key(struct reader *r, const struct json_node *n, const char *key, const char *text)
+{
+	return bad(r, n, -EINVAL, "%s%s%sexec.%.64s: %s", r->profile ? "profiles." : "", r->profile ? r->profile : "",
+		   r->profile ? "." : "", key, text);
+}
+
+static int add(struct reader *r, const struct ak_cfg_key *key, const struct json_node *n, enum ak_cfg_op op, const char *value)
+{
+	struct ak_cfg_file *f = &r->out->f;
+
+	if (f->n_items == AK_CFG_ITEMS_MAX)
+		return bad(r, n, -E2BIG, "more than %u settings", AK_CFG_ITEMS_MAX);
+	f->items[f->n_items++] = (struct ak_cfg_item){ .key = key, .op = op, .value = value, .profile = r->profile_id,
+						       .line = n->line, .col = n->col };
+	return 0;
+}
+
+/* what the kinds of values are called, and whether a number may stand for one */
+static const struct { const char *wanted; bool number; } kinds[] = {
+	[AK_CFG_BOOL] = { "true or false is expected", false },
+	[AK_CFG_CHOICE] = { "a text is expected", false },
+	[AK_CFG_SIZE] = { "a size is expected: a text such as \"512m\", or bytes", true },
+	[AK_CFG_COUNT] = { "a number is expected, or a text", true },
+	[AK_CFG_CPUS] = { "a number is expected, or a text", true },
+	[AK_CFG_DUR] = { "a duration is expected: a text such as \"5m\", or seconds", true },
+	[AK_CFG_ID] = { "a number is expected, or a text such as \"1000:1000\"", true },
+	[AK_CFG_TEXT] = { "a text is expected", false },
+	[AK_CFG_PATH] = { "a text is expected", false },
+	[AK_CFG_NAMES] = { "an array of texts is expected", false },
+	[AK_CFG_BINDS] = { "an array of texts is expected, each SRC or SRC:DST", false },
+	[AK_CFG_FILES] = { "an array of texts is expected", false },
+	[AK_CFG_PLACES] = { "an array of texts is expected", false },
+	[AK_CFG_ENV] = { "an array of texts is expected, each K=V or K, or an object of texts", false },
+};
+
+/* Return: the text of a value, NULL when it is none */
+static const char *text_of(const struct ak_cfg_key *key, const struct json_node *n)
+{
+	return n->kind == JSON_STRING || (n->kind == JSON_NUMBER && kinds[key->kind].number) ? n->text : NULL;
+}
+
+/* {"K": "V"} as K=V. The arena is as large as all texts of the document with their ends, so it has room */
+static int add_variable(struct reader *r, const struct ak_cfg_key *key, const struct json_node *n)
+{
+	struct policy_config *c = r->out;
+	size_t need = n->kind == JSON_STRING ? strlen(n->key) + strlen(n->text) + 2 : 0;
+	char *at = c->arena + c->used;
+
+	if (n->kind != JSON_STRING)
+		return bad_key(r, n, key->name, "the value of a variable is a text");
+	if (!*n->key || strchr(n->key, '='))
+		return bad_key(r, n, key->name, "no variable's name");
+	if (c->cap - c->used < need)
+		return bad(r, n, -E2BIG, "too many texts");
+	c->used += need;
+	(void)snprintf(at, need, "%s=%s", n->key, n->text);
+	return add(r, key, n, AK_CFG_IS, at);
+}
+
+static int read_list(struct reader *r, const struct ak_cfg_key *key, const struct json_node *n)
+{
+	bool object = n->kind == JSON_OBJECT && key->kind == AK_CFG_ENV;
+	int rc = 0;
+
+	if (n->kind == JSON_STRING)
+		return add(r, key, n, AK_CFG_IS, n->text);
+	if (n->kind != JSON_ARRAY && !object)
+		return bad_key(r, n, key->name, kinds[key->kind].wanted);
+	if (n->count == 0)
+		return add(r, key, n, AK_CFG_IS_EMPTY, NULL);
+	for (const struct json_node *e = json_first(r->doc, n); e && rc == 0; e = json_next(r->doc, e)) {
+		if (object)
+			rc = add_variable(r, key, e);
+		else if (e->kind != JSON_STRING)
+			rc = bad_key(r, e, key->name, kinds[key->kind].wanted);
+		else
+			rc = add(r, key, e, AK_CFG_IS, e->text);
+	}
+	return rc;
+}
+
+static const char *who_may_not(enum ak_cfg_layer layer)
+{
+	return layer == AK_CFG_WORKSPACE ? "not for a workspace's file: it may lower limits, make write and net stricter, and add hide"
+					 : "not for the policy: there is nothing in it to be strict about";
+}
+
+static int read_option(struct reader *r, const struct json_node *n)
+{
+	const struct ak_cfg_key *key = ak_cfg_find(n->key);
+	const char *text;
+
+	if (!key)
+		return bad_key(r, n, n->key, "unknown key");
+	if (!ak_cfg_may(key, r->layer))
+		return bad_key(r, n, n->key, who_may_not(r->layer));
+	if (ak_cfg_is_list(key))
+		return read_list(r, key, n);
+	if (key->kind == AK_CFG_BOOL && (n->kind == JSON_TRUE || n->kind == JSON_FALSE))
+		return add(r, key, n, n->kind == JSON_TRUE ? AK_CFG_IS_TRUE : AK_CFG_IS_FALSE, NULL);
+	text = text_of(key, n);
+	if (!text)
+		return bad_key(r, n, n->key, kinds[key->kind].wanted);
+	return add(r, key, n, AK_CFG_IS, text);
+}
+
+/* the second name of an option beside the first would leave open which counts */
+static int no_second_name(struct reader *r, const struct json_node *exec, const struct json_node *n)
+{
+	const struct ak_cfg_key *key = ak_cfg_find(n->key);
+	char text[96];
+
+	if (!key || strcmp(key->name, n->key) == 0 || !json_get(r->doc, exec, key->name))
+		return 0;
+	(void)snprintf(text, sizeof(text), "the same as %s, which is set too", key->name);
+	return bad_key(r, n, n->key, text);
+}
+
+static int read_exec(struct reader *r, const struct json_node *exec)
+{
+	int rc = 0;
+
+	if (exec->kind != JSON_OBJECT)
+		return bad(r, exec, -EINVAL, "exec: an object is expected");
+	for (const struct json_node *n = json_first(r->doc, exec); n && rc == 0; n = json_next(r->doc, n)) {
+		rc = no_second_name(r, exec, n);
+		if (rc == 0)
+			rc = read_option(r, n);
+	}
+	return rc;
+}
+
+/* sections of commands that this version does not have: refused, since nobody would obey them */
+static int later_section(struct reader *r, const struct json_node *n)
+{
+	const struct json_node *first = n->kind == JSON_OBJECT ? json_first(r->doc, n) : NULL;
+
+	return bad(r, first ? first : n, -EINVAL, "%s%s%.64s: settings of \"%s\" are not supported yet: no command of this version obeys them",
+		   n->key, first ? "." : "", first ? first->key : "", n->key);
+}
+
+static bool is_later_section(const char *name)
+{
+	return strcmp(name, "run") == 0 || strcmp(name, "providers") == 0 || strcmp(name, "prices") == 0;
+}
+
+static int read_profile(struct reader *r, const struct json_node *p)
+{
+	struct ak_cfg_file *f = &r->out->f;
+	int rc = 0;
+
+	if (!ak_cfg_profile_name_ok(p->key))
+		return bad(r, p, -EINVAL, "profiles: \"%.64s\" is no name: letters, digits and . _ -, at most 64", p->key);
+	if (p->kind != JSON_OBJECT)
+		return bad(r, p, -EINVAL, "profiles.%s: an object with the section exec is expected", p->key);
+	if (f->n_profiles == AK_CFG_PROFILES_MAX)
+		return bad(r, p, -E2BIG, "more than %u profiles", AK_CFG_PROFILES_MAX);
+	f->profiles[f->n_profiles++] = p->key;
+	r->profile = p->key;
+	r->profile_id = f->n_profiles;
+	for (const struct json_node *n = json_first(r->doc, p); n && rc == 0; n = json_next(r->doc, n)) {
+		if (strcmp(n->key, "exec") == 0)
+			rc = read_exec(r, n);
+		else if (is_later_section(n->key))
+			rc = later_section(r, n);
+		else
+			rc = bad(r, n, -EINVAL, "profiles.%s.%.64s: unknown key", p->key, n->key);
+	}
+	r->profile = NULL;
+	r->profile_id = 0;
+	return rc;
+}
+
+static int read_profiles(struct reader *r, const struct json_node *all)
+{
+	int rc = 0;
+
+	if (r->layer != AK_CFG_USER)
+		return bad(r, all, -EINVAL, "profiles: only the user's own file has profiles");
+	if (all->kind != JSON_OBJECT)
+		return bad(r, all, -EINVAL, "profiles: an object is expected");
+	for (const struct json_node *p = json_first(r->doc, all); p && rc == 0; p = json_next(r->doc, p))
+		rc = read_profile(r, p);
+	return rc;
+}
+
+int policy_config_read(const struct json_doc *doc, enum ak_cfg_layer layer, struct policy_config *ret, struct json_error *ret_err)
+{
+	struct reader r = { .doc = doc, .layer = layer, .out = ret, .err = ret_err };
+	const struct json_node *root = doc->nodes;
+	int rc = 0;
+
+	*ret = (struct policy_config){ .f = { .maker = AK_VERSION, .layer = layer }, .cap = doc->used + 1 };
+	*ret_err = (struct json_error){ 0 };
+	ret->arena = malloc(ret->cap);
+	if (!ret->arena)
+		return bad(&r, root, -ENOMEM, "out of memory");
+	if (root->kind != JSON_OBJECT)
+		return bad(&r, root, -EINVAL, "an object is expected");
+	for (const struct json_node *n = json_first(doc, root); n && rc == 0; n = json_next(doc, n)) {
+		if (strcmp(n->key, "exec") == 0)
+			rc = read_exec(&r, n);
+		else if (strcmp(n->key, "profiles") == 0)
+			rc = read_profiles(&r, n);
+		else if (is_later_section(n->key))
+			rc = later_section(&r, n);
+		else
+			rc = bad(&r, n, -EINVAL, "%.64s: unknown key (the sections are exec and profiles)", n->key);
+	}
+	return rc;
+}
+
+void policy_config_release(struct policy_config *c)
+{
+	free(c->arena);
+	c->arena = NULL;
+}
