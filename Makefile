@@ -186,10 +186,10 @@ $(filter-out $(AGENT_UNIT),$(UNIT)): $(B)/unit/%: tests/unit/%.c $(EXEC_OBJ)
 
 # the parts of ak-policy that its tests link; the rest comes with the executor's
 POLICY_TEST_OBJ := $(filter-out $(B)/policy/executor/% $(B)/policy/seccomp/policy_main.o $(B)/policy/shipped.o,$(POLICY_OBJ))
-$(B)/unit/test_policy_json $(B)/unit/test_policy_docker: $(POLICY_TEST_OBJ)
-$(B)/unit/test_policy_json $(B)/unit/test_policy_docker: TEST_LIBS += $(POLICY_TEST_OBJ) $(POLICY_LIBS)
-$(B)/fuzz/fuzz_policy_json $(B)/fuzz/fuzz_policy_docker: $(POLICY_TEST_OBJ)
-$(B)/fuzz/fuzz_policy_json $(B)/fuzz/fuzz_policy_docker: FUZZ_LIBS = $(POLICY_TEST_OBJ) $(POLICY_LIBS)
+$(B)/unit/test_policy_json $(B)/unit/test_policy_docker $(B)/unit/test_policy_config: $(POLICY_TEST_OBJ)
+$(B)/unit/test_policy_json $(B)/unit/test_policy_docker $(B)/unit/test_policy_config: TEST_LIBS += $(POLICY_TEST_OBJ) $(POLICY_LIBS)
+$(B)/fuzz/fuzz_policy_json $(B)/fuzz/fuzz_policy_docker $(B)/fuzz/fuzz_policy_config: $(POLICY_TEST_OBJ)
+$(B)/fuzz/fuzz_policy_json $(B)/fuzz/fuzz_policy_docker $(B)/fuzz/fuzz_policy_config: FUZZ_LIBS = $(POLICY_TEST_OBJ) $(POLICY_LIBS)
 
 # fuzz targets: with PROFILE=fuzz under libFuzzer, otherwise with a driver that replays files
 ifeq ($(PROFILE),fuzz)

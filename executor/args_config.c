@@ -27,22 +27,23 @@ static int at_place(struct args *a, const struct config_value *v)
 }
 
 /* the key as its layer calls it */
-static const char *name_of(const struct ak_cfg_key *k, enum ak_cfg_layer layer)
+static const char *name_of(const struct ak_cfg_key *k, const struct config_value *v)
 {
-	return layer == AK_CFG_FLAG ? k->option : layer == AK_CFG_VARIABLE ? k->variable : k->full;
+	return v->layer == AK_CFG_FLAG || v->layer == AK_CFG_VARIABLE ? v->where : k->full;
 }
 
 /* ---- locks ---- */
 
-static int locked(struct args *a, const struct ak_cfg_key *k, const struct config_value *v, const struct config_value *lock,
-		  const char *what)
+static int locked(struct args *a, const struct ak_cfg_key *k, const struct config_value *v, const struct config_value *lock)
 {
-	(void)ak_err_set(a->err, EPERM, "%s: %s %.200s:%u:%u", name_of(k, v->layer), what, lock->where, lock->line, lock->col);
-	if (lock->text && !ak_cfg_is_list(k))
-		ak_err_hint(a->err, "%s is what the policy of this machine allows", lock->text);
-	else
+	(void)ak_err_set(a->err, EPERM, "%s: " Q " is not allowed by %.200s:%u:%u", name_of(k, v), v->text, lock->where, lock->line,
+			 lock->col);
+	if (ak_cfg_is_list(k))
 		ak_err_hint(a->err, "the policy of this machine has the whole list");
-	return at_place(a, v) < 0 ? -EPERM : 0;
+	else
+		ak_err_hint(a->err, "the policy of this machine allows %.80s, and what is stricter", lock->text);
+	(void)at_place(a, v);
+	return -EPERM;
 }
 
 /* an entry that the policy has itself changes nothing */
@@ -63,7 +64,7 @@ static int check_list_lock(struct args *a, const struct ak_cfg_key *k, unsigned 
 
 	for (size_t i = 0; (other = ak_cfg_key(i)) != NULL; i++)
 		if (c->lock[i].where && (other->closes & gives) && !policy_has(c, k, v->text))
-			return locked(a, k, v, &c->lock[i], "nothing can be added to the list of");
+			return locked(a, k, v, &c->lock[i]);
 	return 0;
 }
 
@@ -74,7 +75,7 @@ static int check_lock(struct args *a, const struct ak_cfg_key *k, const struct c
 	if (ak_cfg_is_list(k))
 		return v->text ? check_list_lock(a, k, k->gives, v) : 0;
 	if (lock->where && ak_cfg_looser(k, v->text, lock->text))
-		return locked(a, k, v, lock, "this is more than is allowed by");
+		return locked(a, k, v, lock);
 	return 0;
 }
 
@@ -110,7 +111,7 @@ static bool is_word(const struct ak_cfg_key *k, const char *text)
 
 static int no_path(struct args *a, const struct ak_cfg_key *k, const struct config_value *v, const char *why)
 {
-	(void)ak_err_set(a->err, EINVAL, "%s: " Q " %s", name_of(k, v->layer), v->text, why);
+	(void)ak_err_set(a->err, EINVAL, "%s: " Q " %s", name_of(k, v), v->text, why);
 	return -EINVAL;
 }
 
@@ -166,13 +167,13 @@ static int set(struct args *a, const struct ak_cfg_key *k, const struct config_v
 	int rc;
 
 	if (!row) {
-		(void)ak_err_set(a->err, EINVAL, "%s: not available in this version", name_of(k, v->layer));
+		(void)ak_err_set(a->err, EINVAL, "%s: not available in this version", name_of(k, v));
 		return -EINVAL;
 	}
 	if (!(row->where & a->where) || !v->text)
 		return 0;
 	d = *row;
-	d.name = name_of(k, v->layer);
+	d.name = name_of(k, v);
 	if (k->kind == AK_CFG_BOOL && strcmp(v->text, "false") == 0) {
 		*(bool *)((char *)a->o + d.field) = false;
 		return 0;

@@ -68,6 +68,8 @@ static const struct { const char *wanted; bool number; } kinds[] = {
 /* Return: the text of a value, NULL when it is none */
 static const char *text_of(const struct ak_cfg_key *key, const struct json_node *n)
 {
+	if (key->kind == AK_CFG_BOOL)
+		return NULL;
 	return n->kind == JSON_STRING || (n->kind == JSON_NUMBER && kinds[key->kind].number) ? n->text : NULL;
 }
 

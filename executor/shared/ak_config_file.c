@@ -3,6 +3,7 @@
 #include "executor/shared/ak_config_file.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "executor/shared/ak_filter_file.h"
 #include "executor/shared/ak_wire.h"
@@ -90,10 +91,11 @@ static bool read_item(struct ak_rd *r, struct ak_cfg_item *ret)
 	ret->profile = ak_rd_u32(r);
 	ret->line = ak_rd_u32(r);
 	ret->col = ak_rd_u32(r);
-	if (op > AK_CFG_IS_EMPTY)
+	/* one spelling only: what decodes encodes to the same bytes */
+	if (op > AK_CFG_IS_EMPTY || !ret->key || strcmp(ret->key->name, name) != 0)
 		return false;
 	ret->op = (enum ak_cfg_op)op;
-	return !r->failed && ret->key;
+	return !r->failed;
 }
 
 int ak_cfg_file_decode(const void *buf, size_t len, struct ak_cfg_file *ret)

@@ -150,8 +150,7 @@ END_TEST
 
 START_TEST(options_of_other_versions_are_unknown)
 {
-	static const char *const names[] = {"--apply",	"--image",   "--nesting", "--backend",
-					    "--config", "--profile", "-p",	  "--hostname"};
+	static const char *const names[] = {"--apply", "--image", "--nesting", "--backend", "-p", "--hostname"};
 
 	for (size_t i = 0; i < LEN(names); i++) {
 		ck_assert_int_eq(PARSE(names[i], "x", "c"), -EINVAL);

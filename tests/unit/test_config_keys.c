@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of config keys: complete, in step with the options and their defaults, and what "looser" means. */
+#include <check.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "executor/args.h"
+#include "executor/args_int.h"
+#include "executor/opts.h"
+#include "executor/shared/ak_config_keys.h"
+
+#define LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+/* Options that concern one command line: a file must not change what a script gets, or what it runs where. -v is --rw and --ro */
+static const char *const not_in_files[] = {
+	"--shell", "--workspace", "-v", "--fd", "--in", "--fresh", "--detach", "--stdin", "--tty", "--json", "--report",
+	"--explain", "--config", "--profile", "--help",
+};
+
+START_TEST(every_option_is_a_key_or_named_here_as_none)
+{
+	const struct arg_def *d;
+
+	for (size_t i = 0; (d = arg_row(i)) != NULL; i++) {
+		bool left_out = false;
+
+		for (size_t n = 0; n < LEN(not_in_files); n++)
+			left_out = left_out || strcmp(not_in_files[n], d->name) == 0;
+		ck_assert_msg(left_out == !ak_cfg_by_option(d->name),
+			      "%s: decide in ak_config_keys.c whether files may set it, and how it gets stricter", d->name);
+	}
+}
+END_TEST
+
+START_TEST(spellings_agree)
+{
+	const struct ak_cfg_key *k;
+
+	for (size_t i = 0; (k = ak_cfg_key(i)) != NULL; i++) {
+		char variable[64] = "AK_", option[64] = "--", full[64];
+		size_t n = strlen(k->name);
+
+		for (size_t c = 0; c <= n; c++) {
+			variable[3 + c] = (char)toupper((unsigned char)k->name[c]);
+			option[2 + c] = k->name[c] == '_' ? '-' : k->name[c];
+		}
+		(void)snprintf(full, sizeof(full), "exec.%s", k->name);
+		ck_assert_str_eq(k->variable, variable);
+		ck_assert_str_eq(k->option, option);
+		ck_assert_str_eq(k->full, full);
+		ck_assert_uint_eq(ak_cfg_index(k), i);
+		ck_assert_ptr_eq(ak_cfg_find(k->name), k);
+		ck_assert_ptr_eq(ak_cfg_by_option(k->option), k);
+	}
+	ck_assert_ptr_null(ak_cfg_find("memroy"));
+	ck_assert_ptr_null(ak_cfg_find(""));
+	ck_assert_ptr_null(ak_cfg_by_option("--json"));
+	ck_assert_ptr_eq(ak_cfg_find("network"), ak_cfg_find("net"));
+	ck_assert_ptr_eq(ak_cfg_by_option("--pids-limit"), ak_cfg_find("pids"));
+}
+END_TEST
+
+/* what a workspace may do is the contract's list, nothing that happens to be in the table */
+START_TEST(the_workspace_may_tighten_and_nothing_else)
+{
+	static const char *const may[] = { "write", "apply", "hide", "net", "memory", "cpus", "pids", "cpu_time", "nofile", "fsize",
+					   "disk", "timeout", "kill_after", "max_output", "ttl" };
+	const struct ak_cfg_key *k;
+	size_t n = 0;
+
+	for (size_t i = 0; (k = ak_cfg_key(i)) != NULL; i++) {
+		n += ak_cfg_may(k, AK_CFG_WORKSPACE);
+		if (ak_cfg_may(k, AK_CFG_WORKSPACE))
+			ck_assert(k->rule == AK_CFG_LOWER || k->rule == AK_CFG_RANK || k->rule == AK_CFG_MORE);
+		if (k->rule == AK_CFG_FREE)
+			ck_assert_msg(!ak_cfg_may(k, AK_CFG_POLICY), "%s: nothing to lock", k->name);
+		ck_assert(ak_cfg_is_list(k) == (k->rule == AK_CFG_LESS || k->rule == AK_CFG_MORE || strcmp(k->name, "tmpfs") == 0));
+		ck_assert((k->rule == AK_CFG_LESS) == (k->gives != 0));
+		ck_assert(ak_cfg_may(k, AK_CFG_FLAG) && ak_cfg_may(k, AK_CFG_USER) && !ak_cfg_may(k, AK_CFG_DEFAULT));
+	}
+	ck_assert_uint_eq(n, LEN(may));
+	for (size_t i = 0; i < LEN(may); i++)
+		ck_assert_msg(ak_cfg_may(ak_cfg_find(may[i]), AK_CFG_WORKSPACE), "%s", may[i]);
+}
+END_TEST
+
+/* the default of a key, given as an option, changes nothing */
+START_TEST(defaults_are_those_of_the_options)
+{
+	const struct ak_cfg_key *k;
+
+	for (size_t i = 0; (k = ak_cfg_key(i)) != NULL; i++) {
+		struct exec_opts a, b;
+		int create = strcmp(k->name, "ttl") == 0 || strcmp(k->name, "pool") == 0;
+		char option[64], value[64], word[] = "n";
+		char *line[] = { option, value, word }, *plain[] = { word };
+
+		if (!k->initial || k->kind == AK_CFG_BOOL || !arg_by_name(k->option, strlen(k->option)))
+			continue;
+		(void)snprintf(option, sizeof(option), "%s", k->option);
+		(void)snprintf(value, sizeof(value), "%s", k->initial);
+		ck_assert_int_eq(args_parse(create ? ARGS_CREATE : ARGS_EXEC, 3, line, NULL, &a, NULL), 0);
+		ck_assert_int_eq(args_parse(create ? ARGS_CREATE : ARGS_EXEC, 1, plain, NULL, &b, NULL), 0);
+		ck_assert_msg(a.memory_bytes.value == b.memory_bytes.value && a.cpu_milli.value == b.cpu_milli.value &&
+				      a.pids.value == b.pids.value && a.write == b.write && a.net == b.net &&
+				      a.rootfs_write == b.rootfs_write && a.identity == b.identity && a.kill_after_ms == b.kill_after_ms &&
+				      a.ttl_ms == b.ttl_ms && a.pool == b.pool && !a.rootfs && a.seccomp && b.seccomp &&
+				      strcmp(a.seccomp, b.seccomp) == 0,
+			      "%s", k->name);
+		exec_opts_release(&a);
+		exec_opts_release(&b);
+	}
+}
+END_TEST
+
+/* key, value, than, looser? */
+static const struct { const char *key, *value, *than; bool looser; } rows[] = {
+	{ "memory", "1g", "512m", true },
+	{ "memory", "512m", "1g", false },
+	{ "memory", "1024m", "1g", false },
+	{ "memory", "max", "1g", true },
+	{ "memory", "1g", "max", false },
+	{ "memory", "max", "max", false },
+	{ "timeout", "5m", NULL, false },
+	{ "timeout", NULL, "5m", true },
+	{ "timeout", "301", "5m", true },
+	{ "timeout", "300000ms", "5m", false },
+	{ "cpus", "0.5", "1", false },
+	{ "cpus", "1.5", "1", true },
+	{ "pids", "257", "256", true },
+	{ "pids", "256", "256", false },
+	{ "memory", "none of it", "1g", false },	/* for its option to refuse */
+	{ "write", "direct", "cow", true },
+	{ "write", "none", "direct", false },
+	{ "write", "cow", "none", true },
+	{ "net", "host", "none", true },
+	{ "net", "none", "host", false },
+	{ "net", "allow=a", "none", true },
+	{ "net", "allow=a", "host", false },
+	{ "net", "allow=a", "allow=a", false },
+	{ "net", "allow=a,b", "allow=a", true },
+	{ "net", "allow=a", "allow=a,b", true },	/* the sets are not compared: no order between two lists */
+	{ "net", "something", "host", true },
+	{ "seccomp", "strict", "default", false },
+	{ "seccomp", "default", "strict", true },
+	{ "seccomp", "/p.json", "default", true },
+	{ "seccomp", "/p.json", "/p.json", false },
+	{ "seccomp", "default", "/p.json", true },
+	{ "seccomp", "strict", "/p.json", true },
+	{ "raw", "true", "false", true },
+	{ "raw", "false", "true", false },
+	{ "raw", "true", "true", false },
+	{ "rootfs", "/a", "host", true },
+	{ "rootfs", "host", "host", false },
+	{ "user", "0", NULL, true },
+	{ "quiet", "true", "false", false },
+};
+
+START_TEST(looser)
+{
+	const struct ak_cfg_key *k = ak_cfg_find(rows[_i].key);
+
+	ck_assert_ptr_nonnull(k);
+	ck_assert_msg(ak_cfg_looser(k, rows[_i].value, rows[_i].than) == rows[_i].looser, "%s: %s than %s", rows[_i].key,
+		      rows[_i].value ? rows[_i].value : "unset", rows[_i].than ? rows[_i].than : "unset");
+}
+END_TEST
+
+START_TEST(profile_names)
+{
+	char name[66];
+
+	memset(name, 'a', sizeof(name));
+	name[64] = '\0';
+	ck_assert(ak_cfg_profile_name_ok(name));
+	name[64] = 'a';
+	name[65] = '\0';
+	ck_assert(!ak_cfg_profile_name_ok(name));
+	ck_assert(ak_cfg_profile_name_ok("ci-2.x_Y"));
+	ck_assert(!ak_cfg_profile_name_ok("") && !ak_cfg_profile_name_ok(".a") && !ak_cfg_profile_name_ok("-a") &&
+		  !ak_cfg_profile_name_ok("a b") && !ak_cfg_profile_name_ok("a/b") && !ak_cfg_profile_name_ok("a\n"));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("config_keys");
+	TCase *tc = tcase_create("all");
+	SRunner *r = srunner_create(s);
+	int bad;
+
+	tcase_add_test(tc, every_option_is_a_key_or_named_here_as_none);
+	tcase_add_test(tc, spellings_agree);
+	tcase_add_test(tc, the_workspace_may_tighten_and_nothing_else);
+	tcase_add_test(tc, defaults_are_those_of_the_options);
+	tcase_add_loop_test(tc, looser, 0, (int)LEN(rows));
+	tcase_add_test(tc, profile_names);
+	suite_add_tcase(s, tc);
+	srunner_run_all(r, CK_NORMAL);
+	bad = srunner_ntests_failed(r);
+	srunner_free(r);
+	return bad != 0;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Config files as ak-policy reads them: what is accepted, and where and how the rest is refused. */
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "seccomp/policy_config.h"
+
+#define LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+static struct json_doc doc;
+static struct policy_config c;
+static struct json_error err;
+
+static void teardown(void)
+{
+	policy_config_release(&c);
+	json_release(&doc);
+}
+
+static int read_as(enum ak_cfg_layer layer, const char *text)
+{
+	int rc;
+
+	teardown();
+	rc = json_read(text, strlen(text), JSON_RELAXED, &doc, &err);
+	return rc < 0 ? rc : policy_config_read(&doc, layer, &c, &err);
+}
+
+/* "memory=1g raw=+ hide=[] ci/timeout=90": every item, in order */
+static const char *items(void)
+{
+	static char out[1024];
+	size_t n = 0;
+
+	out[0] = '\0';
+	for (uint32_t i = 0; i < c.f.n_items; i++) {
+		const struct ak_cfg_item *it = &c.f.items[i];
+		const char *v = it->op == AK_CFG_IS_TRUE ? "+" : it->op == AK_CFG_IS_FALSE ? "-" : it->op == AK_CFG_IS_EMPTY ? "[]" : it->value;
+
+		n += (size_t)snprintf(out + n, sizeof(out) - n, "%s%s%s%s=%s", i ? " " : "", it->profile ? c.f.profiles[it->profile - 1] : "",
+				      it->profile ? "/" : "", it->key->name, v);
+	}
+	return out;
+}
+
+static const struct { const char *text, *items; } good[] = {
+	{ "{}", "" },
+	{ "// nothing\n{ /* at all */ }", "" },
+	{ "{\"exec\":{}}", "" },
+	{ "{\"exec\":{\"memory\":\"1g\",}, }", "memory=1g" },
+	{ "{\"exec\":{\"memory\":1048576,\"cpus\":1.5,\"pids\":7,\"timeout\":90}}", "memory=1048576 cpus=1.5 pids=7 timeout=90" },
+	{ "{\"exec\":{\"cpus\":\"max\",\"user\":1000}}", "cpus=max user=1000" },
+	{ "{\"exec\":{\"raw\":true,\"quiet\":false}}", "raw=+ quiet=-" },
+	{ "{\"exec\":{\"hide\":[\"/a\",\"b\"],\"ro\":\"/c\"}}", "hide=/a hide=b ro=/c" },
+	{ "{\"exec\":{\"rw\":[]}}", "rw=[]" },
+	{ "{\"exec\":{\"env\":{\"A\":\"b=c\",\"D\":\"\"}}}", "env=A=b=c env=D=" },
+	{ "{\"exec\":{\"env\":[\"A=b\",\"HOME\"]}}", "env=A=b env=HOME" },
+	{ "{\"exec\":{\"network\":\"host\",\"pids_limit\":3}}", "net=host pids=3" },
+	{ "{\"profiles\":{\"ci\":{\"exec\":{\"timeout\":\"5m\"}},\"x\":{}}, \"exec\":{\"net\":\"none\"}}", "ci/timeout=5m net=none" },
+};
+
+START_TEST(accepted)
+{
+	ck_assert_msg(read_as(AK_CFG_USER, good[_i].text) == 0, "%s: %s", good[_i].text, err.text);
+	ck_assert_str_eq(items(), good[_i].items);
+}
+END_TEST
+
+static const struct { const char *text; unsigned line, col; const char *why; } refused[] = {
+	{ "[]", 1, 1, "an object is expected" },
+	{ "{\"exec\":[]}", 1, 9, "exec: an object is expected" },
+	{ "{\n  \"exec\": {\n    \"memroy\": 1\n  }\n}", 3, 15, "exec.memroy: unknown key" },
+	{ "{\"memory\":1}", 1, 11, "memory: unknown key" },
+	{ "{\"Exec\":{}}", 1, 9, "Exec: unknown key" },
+	{ "{\"exec\":{\"Memory\":1}}", 1, 19, "exec.Memory: unknown key" },
+	{ "{\"exec\":{\"cpu-time\":1}}", 1, 21, "exec.cpu-time: unknown key" },
+	{ "{\"exec\":{\"json\":true}}", 1, 17, "exec.json: unknown key" },
+	{ "{\"exec\":{\"memory\":true}}", 1, 19, "exec.memory: a size is expected" },
+	{ "{\"exec\":{\"memory\":null}}", 1, 19, "exec.memory: a size is expected" },
+	{ "{\"exec\":{\"memory\":[1]}}", 1, 19, "exec.memory: a size is expected" },
+	{ "{\"exec\":{\"raw\":\"true\"}}", 1, 16, "exec.raw: true or false is expected" },
+	{ "{\"exec\":{\"raw\":1}}", 1, 16, "exec.raw: true or false is expected" },
+	{ "{\"exec\":{\"write\":1}}", 1, 18, "exec.write: a text is expected" },
+	{ "{\"exec\":{\"hide\":{\"a\":\"b\"}}}", 1, 17, "exec.hide: an array of texts is expected" },
+	{ "{\"exec\":{\"hide\":[\"a\",1]}}", 1, 22, "exec.hide: an array of texts is expected" },
+	{ "{\"exec\":{\"hide\":[[\"a\"]]}}", 1, 18, "exec.hide: an array of texts is expected" },
+	{ "{\"exec\":{\"env\":{\"A\":1}}}", 1, 21, "exec.env: the value of a variable is a text" },
+	{ "{\"exec\":{\"env\":{\"A=\":\"\"}}}", 1, 22, "exec.env: no variable's name" },
+	{ "{\"exec\":{\"env\":{\"\":\"\"}}}", 1, 20, "exec.env: no variable's name" },
+	{ "{\"exec\":{\"net\":\"none\",\"network\":\"host\"}}", 1, 33, "exec.network: the same as net, which is set too" },
+	{ "{\"exec\":{\"memory\":1,\"memory\":2}}", 1, 29, "key \"memory\" twice" },
+	{ "{\"run\":{\"model\":\"x\"}}", 1, 17, "run.model: settings of \"run\" are not supported yet" },
+	{ "{\"providers\":{}}", 1, 14, "providers: settings of \"providers\" are not supported yet" },
+	{ "{\"prices\":1}", 1, 11, "prices: settings of \"prices\" are not supported yet" },
+	{ "{\"profiles\":[]}", 1, 13, "profiles: an object is expected" },
+	{ "{\"profiles\":{\"a b\":{}}}", 1, 20, "profiles: \"a b\" is no name" },
+	{ "{\"profiles\":{\"a\":1}}", 1, 18, "profiles.a: an object with the section exec is expected" },
+	{ "{\"profiles\":{\"a\":{\"memory\":1}}}", 1, 28, "profiles.a.memory: unknown key" },
+	{ "{\"profiles\":{\"a\":{\"exec\":{\"x\":1}}}}", 1, 31, "profiles.a.exec.x: unknown key" },
+	{ "{\"profiles\":{\"a\":{\"run\":{\"x\":1}}}}", 1, 30, "run.x: settings of \"run\" are not supported yet" },
+	{ "", 1, 1, "the text ends too early" },
+	{ "{} {}", 1, 4, "something follows the value" },
+};
+
+START_TEST(refused_with_place_and_key)
+{
+	int rc = read_as(AK_CFG_USER, refused[_i].text);
+
+	ck_assert_int_lt(rc, 0);
+	ck_assert_msg(strstr(err.text, refused[_i].why) == err.text, "%s: \"%s\"", refused[_i].text, err.text);
+	ck_assert_msg(err.line == refused[_i].line && (err.col == refused[_i].col || strstr(err.text, "twice")), "%s: %u:%u", refused[_i].text,
+		      err.line, err.col);
+}
+END_TEST
+
+START_TEST(a_workspace_may_not_say_this)
+{
+	const struct ak_cfg_key *k;
+
+	for (size_t i = 0; (k = ak_cfg_key(i)) != NULL; i++) {
+		char text[128];
+		int rc;
+
+		(void)snprintf(text, sizeof(text), "{\"exec\":{\"%s\":%s}}", k->name, k->kind == AK_CFG_BOOL ? "true" : "\"1\"");
+		rc = read_as(AK_CFG_WORKSPACE, text);
+		ck_assert_int_eq(rc, ak_cfg_may(k, AK_CFG_WORKSPACE) ? 0 : -EINVAL);
+		ck_assert(rc == 0 || (strstr(err.text, k->full) == err.text && strstr(err.text, "not for a workspace's file")));
+		rc = read_as(AK_CFG_POLICY, text);
+		ck_assert_int_eq(rc, ak_cfg_may(k, AK_CFG_POLICY) ? 0 : -EINVAL);
+		ck_assert_int_eq(read_as(AK_CFG_USER, text), 0);
+	}
+	ck_assert_int_eq(read_as(AK_CFG_WORKSPACE, "{\"profiles\":{}}"), -EINVAL);
+	ck_assert_int_eq(read_as(AK_CFG_POLICY, "{\"profiles\":{}}"), -EINVAL);
+	ck_assert_int_eq(read_as(AK_CFG_WORKSPACE, "{\"model\":\"x\"}"), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(err.text, "model"));
+}
+END_TEST
+
+START_TEST(maxima)
+{
+	char *text = malloc(1 << 20);
+	size_t n;
+
+	ck_assert_ptr_nonnull(text);
+	n = (size_t)sprintf(text, "{\"exec\":{\"hide\":[");
+	for (unsigned i = 0; i < AK_CFG_ITEMS_MAX; i++)
+		n += (size_t)sprintf(text + n, "\"a\",");
+	(void)strcpy(text + n, "]}}");
+	ck_assert_int_eq(read_as(AK_CFG_USER, text), 0);
+	ck_assert_uint_eq(c.f.n_items, AK_CFG_ITEMS_MAX);
+	(void)strcpy(text + n, "\"a\"]}}");
+	ck_assert_int_eq(read_as(AK_CFG_USER, text), -E2BIG);
+	n = (size_t)sprintf(text, "{\"profiles\":{");
+	for (unsigned i = 0; i < AK_CFG_PROFILES_MAX; i++)
+		n += (size_t)sprintf(text + n, "\"a%u\":{},", i);
+	(void)strcpy(text + n, "}}");
+	ck_assert_int_eq(read_as(AK_CFG_USER, text), 0);
+	(void)strcpy(text + n, "\"b\":{}}}");
+	ck_assert_int_eq(read_as(AK_CFG_USER, text), -E2BIG);
+	free(text);
+}
+END_TEST
+
+START_TEST(layers_by_word)
+{
+	ck_assert_int_eq(policy_config_layer("policy"), AK_CFG_POLICY);
+	ck_assert_int_eq(policy_config_layer("user"), AK_CFG_USER);
+	ck_assert_int_eq(policy_config_layer("workspace"), AK_CFG_WORKSPACE);
+	ck_assert_int_eq(policy_config_layer("flag"), AK_CFG_DEFAULT);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("policy_config");
+	TCase *tc = tcase_create("all");
+	SRunner *r = srunner_create(s);
+	int bad;
+
+	tcase_add_checked_fixture(tc, NULL, teardown);
+	tcase_add_loop_test(tc, accepted, 0, (int)LEN(good));
+	tcase_add_loop_test(tc, refused_with_place_and_key, 0, (int)LEN(refused));
+	tcase_add_test(tc, a_workspace_may_not_say_this);
+	tcase_add_test(tc, maxima);
+	tcase_add_test(tc, layers_by_word);
+	suite_add_tcase(s, tc);
+	srunner_run_all(r, CK_NORMAL);
+	bad = srunner_ntests_failed(r);
+	srunner_free(r);
+	return bad != 0;
+}
