@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
+#include <linux/securebits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -90,6 +91,17 @@ static int input_fd(const void *input, size_t len, struct ak_err *err)
 	return ak_fd_take(&fd);
 }
 
+/*
+ * In a user namespace that has no such id, uid 0 is nobody's root and stays; then the program gets no capability for being 0:
+ * capabilities(7), SECBIT_NOROOT.
+ */
+static bool give_up_root(void)
+{
+	if (setresgid(NOBODY, NOBODY, NOBODY) < 0)
+		return errno == EINVAL && prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED, 0, 0, 0) == 0;
+	return setgroups(0, NULL) == 0 && setresuid(NOBODY, NOBODY, NOBODY) == 0;
+}
+
 /* in the child; ends it. No errors can be told but by the exit status: nothing of libc that could take a lock is used */
 static _Noreturn void run_child(int program, const char *const argv[], const int fds[3])
 {
@@ -100,8 +112,7 @@ static _Noreturn void run_child(int program, const char *const argv[], const int
 	for (int i = 0; i < 3; i++)
 		if (dup2(fds[i], i) < 0)
 			_exit(125);
-	if (geteuid() == 0 &&
-	    (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 || setresuid(NOBODY, NOBODY, NOBODY) < 0))
+	if (geteuid() == 0 && !give_up_root())
 		_exit(125);
 	/* also what the caller of ak has left open: it may be asked before ak has closed that */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 ||

@@ -29,7 +29,7 @@ int companion_open(const char *name, struct ak_err *err);
  * @ret_out:	the answer, malloc'ed, with a NUL after its end
  *
  * It starts with no environment, three descriptors, no_new_privs and default signals; run by root it becomes nobody (65534)
- * first. What it says on descriptor 2 (one line) becomes the error. It is killed after COMPANION_TIMEOUT_MS.
+ * first; in a user namespace without that id it stays, without capabilities. What it says on descriptor 2 (one line) becomes the error. It is killed after COMPANION_TIMEOUT_MS.
  * Return: 0; -EINVAL (it refused its input), -ETIMEDOUT, -E2BIG, -ECHILD (it crashed), or what companion_open() gives.
  */
 int companion_run(const char *const argv[], const void *input, size_t len, size_t cap, char **ret_out, size_t *ret_len,
