@@ -38,6 +38,7 @@ static const struct {
 	{"R", ETC_SCAN},
 	{"alpine-release", 0},
 	{"alternatives", 0},	/* what /usr/bin/cc and others lead through */
+	{"chromium.d", ETC_SCAN}, /* flags that Debian's start script reads, and fails without */
 	{"crypto-policies", 0}, /* included by Fedora's openssl.cnf */
 	{"dotnet", ETC_SCAN},
 	{"fonts", 0},

@@ -174,10 +174,19 @@ if need valgrind; then
 	tool valgrind 'valgrind -q /bin/true'
 fi
 
+# docs/tools.md: the flags, and why
 t "122:chromium"
-if need chromium; then
-	tool chromium 'chromium --headless --no-sandbox --disable-gpu --dump-dom "data:text/html,<p>dom</p>" 2>/dev/null'
-	like output "$(out)" dom
+if need chromium python3; then
+	printf '<p>page</p><script>document.write("sum "+(40+2))</script>' >"$WS/i.html"
+	# shellcheck disable=SC2016
+	ak -m 2g -c 'python3 -m http.server --bind 127.0.0.1 8124 >/dev/null 2>&1 &
+for i in $(seq 100); do curl -sf http://127.0.0.1:8124/i.html >/dev/null && break || sleep 0.2; done
+chromium --headless --no-sandbox --disable-gpu --dump-dom http://127.0.0.1:8124/i.html 2>/dev/null
+chromium --headless --no-sandbox --disable-gpu --screenshot=s.png --window-size=320,200 http://127.0.0.1:8124/i.html 2>/dev/null
+file -b s.png 2>/dev/null || head -c 4 s.png'
+	is code "$RC" 0
+	like dom "$(out)" 'page.*sum 42'
+	like picture "$(out)" 'PNG'
 fi
 
 done_suite
