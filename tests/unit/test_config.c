@@ -8,7 +8,7 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,21 +70,26 @@ END_TEST
 
 static void in_dir(void)
 {
-	strcpy(dir + strlen(dir) - 6, "XXXXXX");
+	memcpy(dir + strlen(dir) - 6, "XXXXXX", 6);
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	ck_assert_int_eq(chdir(dir), 0);
 	e = (struct ak_err){ 0 };
 	src = (struct config_source){ 0 };
 }
 
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
 static void out_of_dir(void)
 {
-	char cmd[128];
-
 	free(src.text);
-	(void)snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
 	ck_assert_int_eq(chdir("/"), 0);
-	ck_assert_int_eq(system(cmd), 0);
+	ck_assert_int_eq(nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
 }
 
 static void put(const char *name, const char *text, mode_t mode)

@@ -139,28 +139,36 @@ START_TEST(a_workspace_may_not_say_this)
 }
 END_TEST
 
-START_TEST(maxima)
+/* "{HEAD" + @n times ONE + @tail, malloc'ed */
+static char *__attribute__((format(printf, 2, 0))) repeated(const char *head, const char *one, unsigned n, const char *tail)
 {
-	char *text = malloc(1 << 20);
-	size_t n;
+	size_t cap = strlen(head) + n * (strlen(one) + 8) + strlen(tail) + 1, at = 0;
+	char *text = malloc(cap);
 
 	ck_assert_ptr_nonnull(text);
-	n = (size_t)sprintf(text, "{\"exec\":{\"hide\":[");
-	for (unsigned i = 0; i < AK_CFG_ITEMS_MAX; i++)
-		n += (size_t)sprintf(text + n, "\"a\",");
-	(void)strcpy(text + n, "]}}");
-	ck_assert_int_eq(read_as(AK_CFG_USER, text), 0);
-	ck_assert_uint_eq(c.f.n_items, AK_CFG_ITEMS_MAX);
-	(void)strcpy(text + n, "\"a\"]}}");
-	ck_assert_int_eq(read_as(AK_CFG_USER, text), -E2BIG);
-	n = (size_t)sprintf(text, "{\"profiles\":{");
-	for (unsigned i = 0; i < AK_CFG_PROFILES_MAX; i++)
-		n += (size_t)sprintf(text + n, "\"a%u\":{},", i);
-	(void)strcpy(text + n, "}}");
-	ck_assert_int_eq(read_as(AK_CFG_USER, text), 0);
-	(void)strcpy(text + n, "\"b\":{}}}");
-	ck_assert_int_eq(read_as(AK_CFG_USER, text), -E2BIG);
+	at += (size_t)snprintf(text, cap, "%s", head);
+	for (unsigned i = 0; i < n; i++)
+		at += (size_t)snprintf(text + at, cap - at, one, i);
+	(void)snprintf(text + at, cap - at, "%s", tail);
+	return text;
+}
+
+static int __attribute__((format(printf, 2, 0))) read_repeated(const char *head, const char *one, unsigned n, const char *tail)
+{
+	char *text = repeated(head, one, n, tail);
+	int rc = read_as(AK_CFG_USER, text);
+
 	free(text);
+	return rc;
+}
+
+START_TEST(maxima)
+{
+	ck_assert_int_eq(read_repeated("{\"exec\":{\"hide\":[", "\"a%u\",", AK_CFG_ITEMS_MAX, "]}}"), 0);
+	ck_assert_uint_eq(c.f.n_items, AK_CFG_ITEMS_MAX);
+	ck_assert_int_eq(read_repeated("{\"exec\":{\"hide\":[", "\"a%u\",", AK_CFG_ITEMS_MAX + 1, "]}}"), -E2BIG);
+	ck_assert_int_eq(read_repeated("{\"profiles\":{", "\"a%u\":{},", AK_CFG_PROFILES_MAX, "}}"), 0);
+	ck_assert_int_eq(read_repeated("{\"profiles\":{", "\"a%u\":{},", AK_CFG_PROFILES_MAX + 1, "}}"), -E2BIG);
 }
 END_TEST
 
