@@ -24,6 +24,7 @@
 #include "executor/learn.h"
 #include "executor/limits.h"
 #include "executor/ns/kabi.h"
+#include "executor/ns/mnt_late.h"
 #include "executor/ns/sysmount.h"
 #include "executor/observing.h"
 #include "executor/opts.h"
@@ -52,6 +53,7 @@ struct exec_run {
 	bool learning;		/* `ak seccomp learn` */
 	struct learn learn;
 	struct sandbox sb;
+	int late_fd;	/* the sandbox's mounts, which the kernel takes apart after us; -1 */
 	struct run_result result;
 	bool have_result;
 	int report_fd;
@@ -224,6 +226,8 @@ static int run_sandbox(struct exec_run *r, struct ak_err *err)
 	if (e < 0)
 		return e;
 	streams_close_child_ends(&r->streams);
+	if (r->p.plan.root == PLAN_ROOT_TMPFS)
+		r->late_fd = mnt_late_hold(r->sb.pid);
 	r->stage = "relay";
 	rs = (struct relay_sandbox){ .pidfd = r->sb.pidfd, .pid = r->sb.pid, .ctl = r->sb.ctl,
 				     .group = r->limits.group.dir >= 0 ? &r->limits.group : NULL,
@@ -392,6 +396,7 @@ static void release(struct exec_run *r)
 	exec_opts_release(&r->opts);
 	ak_fd_close(&r->report_fd);
 	ak_fd_close(&r->signal_fd);
+	mnt_late_leave(&r->late_fd);
 }
 
 static int explain(struct exec_run *r)
@@ -451,7 +456,7 @@ static int parse_and_run(struct exec_run *r, int argc, char *const argv[], char 
 
 static int run(int argc, char *const argv[], char *const environ_[], uint64_t start_ns, bool learning)
 {
-	struct exec_run r = { .report_fd = -1, .signal_fd = -1, .start_ns = start_ns,
+	struct exec_run r = { .report_fd = -1, .signal_fd = -1, .late_fd = -1, .start_ns = start_ns,
 			      .sb = { .pidfd = -1, .ctl = -1 }, .p = PREPARED_NONE, .in = IN_RUN_NONE,
 			      .ob = OBSERVING_NONE, .learning = learning, .learn = LEARN_NONE };
 	struct ak_err err = { 0 };
