@@ -30,6 +30,7 @@
 #include "executor/opts.h"
 #include "executor/plan.h"
 #include "executor/prepare.h"
+#include "executor/protected_look.h"
 #include "executor/relay.h"
 #include "executor/report.h"
 #include "executor/sandbox.h"
@@ -56,6 +57,7 @@ struct exec_run {
 	int late_fd;	/* the sandbox's mounts, which the kernel takes apart after us; -1 */
 	struct run_result result;
 	bool have_result;
+	struct protected_look look;
 	int report_fd;
 	int signal_fd;
 	unsigned closed;	/* standard streams the caller had closed */
@@ -195,6 +197,8 @@ static int start_sandbox(struct exec_run *r, struct ak_err *err)
 	if (range)
 		e = prepare_as_root(r, err);
 	if (e == 0)
+		protected_look_begin(&r->look, &r->p.plan, range ? &r->p.privs : NULL);
+	if (e == 0)
 		e = sandbox_prepare(&r->p.plan, &r->streams, range, r->p.landlock_abi, r->limits.group.dir, &b, err);
 	if (e == 0)
 		e = range ? start_as_nobody(r, &b, err) : sandbox_start(&b, NULL, NULL, &r->sb, err);
@@ -251,6 +255,8 @@ static int run_in(struct exec_run *r, char *const env[], struct ak_err *err)
 		e = in_open(&r->in, &r->opts, env, err);
 	if (e < 0)
 		return e;
+	if (ak_hello_facts(r->in.n.cl)->facts.write == AK_WRITE_DIRECT)
+		protected_look_begin_path(&r->look, ak_hello_facts(r->in.n.cl)->facts.workspace);
 	r->stage = "relay";
 	e = in_relay(&r->in, &r->opts, &r->streams, r->signal_fd, &r->result, err);
 	r->have_result = e == 0;
@@ -323,6 +329,10 @@ static void tell_human(const struct exec_run *r, const struct report *rep)
 	ak_buf_release(&b);
 	if ((r->opts.verbose || r->learning) && !r->opts.quiet)
 		tell_denied(rep);
+	report_protected_text(rep, &b);
+	if (b.len && !b.failed && !r->opts.quiet)
+		say("ak: ", b.data, b.len);
+	ak_buf_release(&b);
 	for (uint32_t i = 0; rep->facts && r->opts.verbose && !r->opts.quiet && i < rep->facts->nwarnings; i++)
 		say("ak: warning: ", rep->facts->warning[i], strlen(rep->facts->warning[i]));
 	for (size_t i = 0; r->p.have_plan && !r->opts.quiet && i < r->p.plan.nwarnings; i++)
@@ -353,6 +363,10 @@ static int finish(struct exec_run *r, struct ak_err *err, bool failed)
 		observing_told(&r->ob, &r->p.plan);
 	if (limits_end(&r->limits) < 0 && r->p.have_plan)
 		plan_warn(&r->p.plan, "the sandbox's cgroup could not be removed; the next run removes it");
+	rep.protected = r->have_result ? protected_look_end(&r->look) : NULL;
+	if (rep.protected && rep.protected->cut && r->p.have_plan)
+		plan_warn(&r->p.plan, "not all of the workspace was looked through for changed protected names (%zu folders were)",
+			  rep.protected->folders);
 	rep.total_ns = ak_now_ns() - r->start_ns;
 	rep.setup_ns = started > r->start_ns ? started - r->start_ns : 0;
 	tell_human(r, &rep);
@@ -393,6 +407,7 @@ static void release(struct exec_run *r)
 	streams_release(&r->streams);
 	prepared_release(&r->p);
 	in_release(&r->in);
+	protected_look_release(&r->look);
 	exec_opts_release(&r->opts);
 	ak_fd_close(&r->report_fd);
 	ak_fd_close(&r->signal_fd);
@@ -458,7 +473,7 @@ static int run(int argc, char *const argv[], char *const environ_[], uint64_t st
 {
 	struct exec_run r = { .report_fd = -1, .signal_fd = -1, .late_fd = -1, .start_ns = start_ns,
 			      .sb = { .pidfd = -1, .ctl = -1 }, .p = PREPARED_NONE, .in = IN_RUN_NONE,
-			      .ob = OBSERVING_NONE, .learning = learning, .learn = LEARN_NONE };
+			      .ob = OBSERVING_NONE, .learning = learning, .learn = LEARN_NONE, .look = PROTECTED_LOOK_NONE };
 	struct ak_err err = { 0 };
 	int code;
 

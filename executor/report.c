@@ -413,7 +413,7 @@ void report_json(const struct report *r, struct ak_buf *out)
 	put_limits(&j, r);
 	put_isolation(&j, r);
 	report_put_denied(&j, r);
-	ak_json_null(&j, "changes");	/* not observed by this version */
+	report_put_changes(&j, r);
 	put_warnings(&j, r);
 	put_error(&j, report_error_of(r));
 	ak_json_obj_end(&j);

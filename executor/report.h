@@ -13,6 +13,7 @@ struct ak_result;
 struct denials;
 struct exec_opts;
 struct plan;
+struct protected_report;
 struct run_result;
 
 struct report {
@@ -24,6 +25,7 @@ struct report {
 	const struct denials *denials;	/* refused calls; NULL: not observed */
 	const struct ak_err *error;	/* NULL: none */
 	const char *stage;		/* "usage", "plan", "setup", "confine", "cwd", "exec", "report", "relay"; NULL */
+	const struct protected_report *protected;	/* of a direct run; NULL: not looked at */
 	uint64_t setup_ns;		/* start of ak to the command's fork */
 	uint64_t total_ns;
 	int landlock_abi;
@@ -57,5 +59,11 @@ void report_denied_hint(const struct report *r, struct ak_buf *out);
 
 /** report_denied_text() - the same and what was refused in all, for people; nothing is added when there is nothing to say */
 void report_denied_text(const struct report *r, struct ak_buf *out);
+
+/**
+ * report_protected_text() - one line for stderr that names the protected names that changed, without "ak: " and newline; nothing is
+ * added to @out when there are none, or all of them were allowed by --allow-protected. Safe to show on a terminal.
+ */
+void report_protected_text(const struct report *r, struct ak_buf *out);
 
 #endif

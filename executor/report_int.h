@@ -49,4 +49,7 @@ void report_put_denied(struct ak_json *j, const struct report *r);
 /** report_size_text() - bytes for people: "512 MiB", "1000 bytes" */
 void report_size_text(uint64_t bytes, char *buf, size_t size);
 
+/** report_put_changes() - the field "changes": null unless protected names changed in a direct run */
+void report_put_changes(struct ak_json *j, const struct report *r);
+
 #endif

@@ -8,10 +8,14 @@
  *   ak-policy dump NAME	the same in full, and the program; for both, NAME may be a shipped profile's: then 0 is not read
  *   ak-policy learn NAME	a struct ak_learned from 0, a profile in JSON on 1; NAME is the shipped profile that the run was under
  *   ak-policy config LAYER NAME	a config file from 0, a struct ak_cfg_file on 1; LAYER: policy, user, workspace
+ *   ak-policy gitkeys NAME	keys of a git configuration that start programs, one a line: those of the second text on 0 that are not
+ *				in the first one, whose length stands before it (4 bytes, little end first)
  *
  * Exit: 0; 1 with one line on descriptor 2 that names the place; 2 usage.
  */
 #include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +25,7 @@
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_filter_file.h"
 #include "seccomp/docker.h"
+#include "seccomp/gitkeys.h"
 #include "seccomp/policy.h"
 #include "seccomp/policy_config.h"
 
@@ -143,6 +148,40 @@ static int answer(const char *verb, const struct policy_result *res, const struc
 	return fflush(stdout) != 0 || ferror(stdout);
 }
 
+/* the same key twice is said once */
+static int put_keys(const struct gitkeys *old, const struct gitkeys *now)
+{
+	for (size_t i = 0; i < now->n; i++) {
+		bool said = !gitkeys_new(old, now, i);
+
+		for (size_t k = 0; k < i && !said; k++)
+			said = strcmp(now->key[k].name, now->key[i].name) == 0 && gitkeys_new(old, now, k);
+		if (!said)
+			printf("%s\n", now->key[i].name);
+	}
+	return fflush(stdout) != 0 || ferror(stdout);
+}
+
+static int git_keys(const char *name)
+{
+	struct gitkeys *both = calloc(2, sizeof(*both));
+	struct json_error err = { 0 };
+	size_t len = 0, before;
+	char *text = read_input(&len, &err);
+	const unsigned char *u = (const unsigned char *)text;
+
+	if (!text || !both)	/* memory goes with the process */
+		return complain(name, &err);
+	before = len < 4 ? SIZE_MAX : u[0] | (size_t)u[1] << 8 | (size_t)u[2] << 16 | (size_t)u[3] << 24;
+	if (before == SIZE_MAX || before > len - 4) {
+		fprintf(stderr, "%.120s: the length of the first text is wrong\n", name);
+		return 1;
+	}
+	gitkeys_read(text + 4, before, &both[0]);
+	gitkeys_read(text + 4 + before, len - 4 - before, &both[1]);
+	return put_keys(&both[0], &both[1]);
+}
+
 static int serve(const char *verb, const char *name, struct policy_result *res)
 {
 	bool compile = strcmp(verb, "compile") == 0, learn = strcmp(verb, "learn") == 0;
@@ -157,6 +196,8 @@ static int serve(const char *verb, const char *name, struct policy_result *res)
 		fprintf(stderr, "ak-policy cannot confine itself: %s\n", strerror(errno));
 		return 1;
 	}
+	if (strcmp(verb, "gitkeys") == 0)
+		return git_keys(name);
 	res->notes.file = name;
 	if (!compile)
 		text = shipped(name, &len);
@@ -190,7 +231,7 @@ static int config(const char *layer, const char *name)
 
 int main(int argc, char **argv)
 {
-	static const char *const verbs[] = { "compile", "check", "dump", "learn" };
+	static const char *const verbs[] = { "compile", "check", "dump", "learn", "gitkeys" };
 	struct policy_result *res;
 	size_t v = 0;
 	int rc;
@@ -200,7 +241,7 @@ int main(int argc, char **argv)
 	while (argc == 3 && v < sizeof(verbs) / sizeof(verbs[0]) && strcmp(verbs[v], argv[1]) != 0)
 		v++;
 	if (argc != 3 || v == sizeof(verbs) / sizeof(verbs[0])) {
-		fprintf(stderr, "usage: ak-policy compile|check|dump|learn NAME, ak-policy config LAYER NAME\n");
+		fprintf(stderr, "usage: ak-policy compile|check|dump|learn|gitkeys NAME, ak-policy config LAYER NAME\n");
 		return 2;
 	}
 	res = calloc(1, sizeof(*res));

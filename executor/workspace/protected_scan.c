@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Walks a workspace for protected names that changed. Process: executor. Privilege: the caller's, or the sandbox user's. */
+#include "executor/workspace/protected_scan.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "executor/ns/sysmount.h"
+#include "executor/shared/ak_buf.h"
+#include "executor/shared/ak_clock.h"
+#include "executor/shared/ak_fd.h"
+#include "executor/workspace/protected.h"
+#include "executor/workspace/protected_git.h"
+
+#define NS 1000000000LL
+#define CLOCK_SET_NS (NS / 10)	/* a smaller difference between two readings is no setting of the clock */
+#define DENTS_BYTES 32768u
+#define OLD_MAX 4096u	/* names of the top folder that are remembered */
+#define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+
+/* A name of the top folder, or a member of its git folder, before the command */
+struct protected_old {
+	char *path;	/* owned */
+	uint64_t ino;
+	int64_t ctime_ns;	/* 0: not looked at, a folder by another name than the protected */
+};
+
+enum where {
+	PLAIN,	/* names decide */
+	INSIDE, /* of a protected folder: everything counts */
+	GIT,	/* of a git folder: git_member() decides */
+};
+
+struct walk {
+	struct protected_mark *m;
+	struct protected_report *r;	/* NULL: marking */
+	uint64_t deadline_ns;
+	int64_t since_ns;
+	struct ak_buf names;		/* folders still to be entered: where, name, NUL */
+	size_t len;			/* of path */
+	char path[PATH_MAX];		/* relative, of the folder that is read */
+	_Alignas(8) char dents[DENTS_BYTES];
+};
+
+struct folder {
+	int fd;
+	enum where where;
+	size_t git;		/* with GIT: where in the path what is relative to the git folder begins */
+	unsigned depth;
+	bool placed;		/* it was put here in the meantime: everything in it is new at its place */
+	bool changed;		/* its entries may have changed */
+	unsigned bare;		/* marks of a bare repository: bits of 7 */
+};
+
+static void scan_folder(struct walk *w, struct folder *f);
+
+static int64_t ns_of(struct statx_timestamp t)
+{
+	return (int64_t)t.tv_sec * NS + t.tv_nsec;
+}
+
+static int64_t ahead(void)
+{
+	struct timespec real, mono;
+
+	/* not through the vDSO: see ak_clock.h */
+	(void)syscall(SYS_clock_gettime, CLOCK_REALTIME, &real);
+	(void)syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &mono);
+	return (real.tv_sec - mono.tv_sec) * NS + real.tv_nsec - mono.tv_nsec;
+}
+
+/* Some file systems stamp by the second, or by two: those have nothing behind it */
+static bool since(const struct walk *w, int64_t t)
+{
+	return t % NS ? t >= w->since_ns : t / NS + 2 >= w->since_ns / NS;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(((const struct protected_old *)a)->path, ((const struct protected_old *)b)->path);
+}
+
+static const struct protected_old *old_find(const struct protected_mark *m, const char *path)
+{
+	const struct protected_old key = {.path = (char *)path};
+
+	return m->nold ? bsearch(&key, m->old, m->nold, sizeof(key), by_path) : NULL;
+}
+
+static void old_add(struct protected_mark *m, const char *path, uint64_t ino, int64_t ctime_ns)
+{
+	struct protected_old *list = m->old;
+	char *copy = m->nold < OLD_MAX ? strdup(path) : NULL;
+
+	if (copy && (m->nold & (m->nold - 1)) == 0)	/* grown at each power of two */
+		list = realloc(m->old, (m->nold ? m->nold * 2 : 1) * sizeof(*list));
+	if (list)
+		m->old = list;
+	if (!list || !copy) {
+		free(copy);
+		m->old_lost = true;
+		return;
+	}
+	m->old[m->nold++] = (struct protected_old){copy, ino, ctime_ns};
+}
+
+/* The file that a link leads to counts as well, as long as it lies in the workspace */
+static int64_t newest(const struct walk *w, const char *path, const struct statx *st)
+{
+	int64_t t = ns_of(st->stx_ctime);
+	AK_AUTO_FD fd = -1;
+	struct statx to;
+
+	if (!S_ISLNK(st->stx_mode))
+		return t;
+	fd = sys_openat2(w->m->dir, path, O_PATH | O_CLOEXEC, AK_RESOLVE_BENEATH | AK_RESOLVE_NO_MAGICLINKS | AK_RESOLVE_NO_XDEV);
+	if (fd >= 0 && statx(fd, "", AT_EMPTY_PATH, STATX_CTIME, &to) == 0 && ns_of(to.stx_ctime) > t)
+		t = ns_of(to.stx_ctime);
+	return t;
+}
+
+static void add(struct walk *w, const char *path, enum protected_op op, bool config)
+{
+	struct protected_report *r = w->r;
+	char *copy = r->n < PROTECTED_SCAN_NAMES ? strdup(path) : NULL;
+
+	if (!copy) {
+		r->more++;
+		return;
+	}
+	r->list[r->n++] = (struct protected_change){.path = copy, .op = op, .config = config};
+}
+
+/* the path of an entry in w->path for the time of a call; false: too long */
+static bool path_push(struct walk *w, const char *name, size_t *ret_len)
+{
+	size_t n = strlen(name), at = w->len + (w->len > 0);
+
+	if (at + n >= sizeof(w->path)) {
+		if (w->r)
+			w->r->cut = true;
+		return false;
+	}
+	if (w->len > 0)
+		w->path[w->len] = '/';
+	memcpy(w->path + at, name, n + 1);
+	*ret_len = w->len;
+	w->len = at + n;
+	return true;
+}
+
+static void path_pop(struct walk *w, size_t len)
+{
+	w->len = len;
+	w->path[len] = '\0';
+}
+
+/* A protected file, link or anything else but a folder that is entered */
+static void check(struct walk *w, const struct folder *f, const char *name, bool config)
+{
+	const struct protected_old *old;
+	struct statx st;
+	int64_t t;
+
+	if (statx(f->fd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | STATX_BTIME, &st) < 0)
+		return;
+	t = newest(w, w->path, &st);
+	if (!w->r) {
+		old_add(w->m, w->path, st.stx_ino, t);
+		return;
+	}
+	old = old_find(w->m, w->path);
+	if (!since(w, t) ? !f->placed : old && old->ino == st.stx_ino && old->ctime_ns == t)
+		return;
+	add(w, w->path,
+	    old || (!f->placed && (st.stx_mask & STATX_BTIME) && !since(w, ns_of(st.stx_btime))) ? PROTECTED_MODIFIED : PROTECTED_ADDED,
+	    config);
+}
+
+static void enter_later(struct walk *w, enum where where, const char *name)
+{
+	char kind = (char)where;
+
+	ak_buf_add(&w->names, &kind, 1);
+	ak_buf_add(&w->names, name, strlen(name) + 1);
+}
+
+static bool is_folder(const struct folder *f, const char *name, unsigned char type)
+{
+	struct stat st;
+
+	if (type != DT_UNKNOWN)
+		return type == DT_DIR;
+	return fstatat(f->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+}
+
+static void git_entry(struct walk *w, const struct folder *f, const char *name, unsigned char type)
+{
+	enum git_member what = git_member(w->path + f->git);
+
+	if (what == GIT_OTHER)
+		return;
+	if (!is_folder(f, name, type)) {
+		if (what > GIT_WALK)
+			check(w, f, name, what == GIT_CONFIG);
+	} else if (what == GIT_WALK || what == GIT_HOOK) {
+		enter_later(w, GIT, name);
+	}
+}
+
+static void plain_entry(struct walk *w, struct folder *f, const char *name, unsigned char type, uint64_t ino)
+{
+	enum protected_class class = protected_match(name);
+	bool folder = is_folder(f, name, type);
+
+	f->bare |= strcmp(name, "HEAD") == 0 ? 1 : strcmp(name, "objects") == 0 ? 2 : strcmp(name, "refs") == 0 ? 4 : 0;
+	if (!folder) {
+		if (class != PROTECTED_NO)
+			check(w, f, name, false);
+		return;
+	}
+	if (!w->r && f->depth == 0)
+		old_add(w->m, name, ino, 0);
+	if (class == PROTECTED_GIT)
+		enter_later(w, GIT, name);
+	else if (w->r)
+		enter_later(w, class == PROTECTED_BLOCK ? INSIDE : PLAIN, name);
+}
+
+static void entry(struct walk *w, struct folder *f, const struct dirent64 *d)
+{
+	const char *name = d->d_name;
+	size_t len;
+
+	if (name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2])))
+		return;
+	if (!path_push(w, name, &len))
+		return;
+	if (f->where == GIT)
+		git_entry(w, f, name, d->d_type);
+	else if (f->where == PLAIN)
+		plain_entry(w, f, name, d->d_type, d->d_ino);
+	else if (is_folder(f, name, d->d_type))
+		enter_later(w, INSIDE, name);
+	else
+		check(w, f, name, false);
+	path_pop(w, len);
+}
+
+static void read_folder(struct walk *w, struct folder *f)
+{
+	long n;
+
+	while ((n = syscall(SYS_getdents64, f->fd, w->dents, sizeof(w->dents))) > 0) {
+		for (long at = 0; at < n;) {
+			const struct dirent64 *d = (const struct dirent64 *)(w->dents + at);
+
+			entry(w, f, d);
+			at += d->d_reclen;
+		}
+	}
+	if (n < 0 && w->r)
+		w->r->cut = true;
+}
+
+/*
+ * Was folder @g put here while the command ran? In the top folder it is known. Below: only where its parent's entries changed, and
+ * its own ctime did for another reason than a change of its entries.
+ */
+static bool was_placed(const struct walk *w, const struct folder *parent, const struct statx *st)
+{
+	const struct protected_old *old;
+
+	if (!w->r || !parent->changed || parent->placed)
+		return parent->placed;
+	if (parent->depth == 0 && !w->m->old_lost) {
+		old = old_find(w->m, w->path);
+		return !old || old->ino != st->stx_ino;
+	}
+	return since(w, ns_of(st->stx_ctime)) && ns_of(st->stx_ctime) != ns_of(st->stx_mtime);
+}
+
+static void enter(struct walk *w, const struct folder *parent, enum where where, const char *name)
+{
+	struct folder f = {.where = where, .depth = parent->depth + 1, .git = parent->git};
+	size_t before = w->r ? w->r->n + w->r->more : 0;
+	struct statx st;
+	AK_AUTO_FD fd = -1;
+
+	if (w->r && (f.depth > PROTECTED_SCAN_DEPTH || ak_now_ns() > w->deadline_ns)) {
+		w->r->cut = true;
+		return;
+	}
+	fd = sys_openat2(parent->fd, name, OPEN_FOLDER, AK_RESOLVE_BENEATH | AK_RESOLVE_NO_SYMLINKS | AK_RESOLVE_NO_XDEV);
+	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) < 0) {
+		/* gone meanwhile is no matter; another file system is what the header says */
+		if (w->r && errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != EXDEV)
+			w->r->cut = true;
+		return;
+	}
+	f.fd = fd;
+	if (where == GIT && parent->where != GIT)
+		f.git = w->len + 1;
+	f.changed = since(w, ns_of(st.stx_ctime));
+	f.placed = was_placed(w, parent, &st);
+	scan_folder(w, &f);
+	/* a protected folder from which something was taken, or an empty one */
+	if (w->r && where == INSIDE && (f.changed || f.placed) && before == w->r->n + w->r->more)
+		add(w, w->path, f.placed ? PROTECTED_ADDED : PROTECTED_MODIFIED, false);
+}
+
+static void enter_all(struct walk *w, struct folder *f, size_t from)
+{
+	size_t to = w->names.len;
+
+	for (size_t at = from; at < to && !w->names.failed;) {
+		const char *item = w->names.data + at;
+		size_t n = strlen(item + 1), len;
+		char name[NAME_MAX + 1];
+
+		at += n + 2;
+		if (n >= sizeof(name))
+			continue;
+		memcpy(name, item + 1, n + 1);	/* the list may move while we are in the folder */
+		if (!path_push(w, name, &len))
+			continue;
+		enter(w, f, (enum where)item[0], name);
+		path_pop(w, len);
+	}
+}
+
+static void scan_folder(struct walk *w, struct folder *f)
+{
+	size_t from = w->names.len;
+
+	if (w->r)
+		w->r->folders++;
+	read_folder(w, f);
+	if (f->where == PLAIN && f->bare == 7 && w->r && w->len > 0) {
+		/* a bare repository: read it again as what it is */
+		w->names.len = from;
+		f->where = GIT;
+		f->git = w->len + 1;
+		if (lseek(f->fd, 0, SEEK_SET) == 0)
+			read_folder(w, f);
+	}
+	enter_all(w, f, from);
+	w->names.len = from;
+}
+
+static char *read_file(int dir, const char *path, size_t *ret_len)
+{
+	AK_AUTO_FD fd = sys_openat2(dir, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+				    AK_RESOLVE_BENEATH | AK_RESOLVE_NO_SYMLINKS | AK_RESOLVE_NO_XDEV);
+	struct stat st;
+	char *buf;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > (off_t)PROTECTED_SCAN_CONFIG)
+		return NULL;
+	buf = malloc((size_t)st.st_size + 1);
+	n = buf ? read(fd, buf, (size_t)st.st_size) : -1;
+	if (n < 0) {
+		free(buf);
+		return NULL;
+	}
+	buf[n] = '\0';
+	*ret_len = (size_t)n;
+	return buf;
+}
+
+static void walk_top(struct protected_mark *m, struct protected_report *r)
+{
+	struct walk *w = malloc(sizeof(*w));	/* not zeroed: most of it is a buffer */
+	struct folder top = {.fd = m->dir};
+	struct statx st;
+
+	if (!w) {
+		if (r)
+			r->cut = true;
+		return;
+	}
+	w->m = m;
+	w->r = r;
+	w->deadline_ns = ak_now_ns() + PROTECTED_SCAN_MS * 1000000ull;
+	w->since_ns = m->start_ns;
+	w->names = (struct ak_buf){0};
+	w->len = 0;
+	w->path[0] = '\0';
+	if (r) {
+		int64_t set = ahead() - m->ahead_ns;
+
+		if (set < -CLOCK_SET_NS)
+			w->since_ns += set - CLOCK_SET_NS;
+		top.changed = statx(m->dir, "", AT_EMPTY_PATH, STATX_CTIME, &st) < 0 || since(w, ns_of(st.stx_ctime));
+	}
+	if (lseek(m->dir, 0, SEEK_SET) == 0)
+		scan_folder(w, &top);
+	if (r && w->names.failed)
+		r->cut = true;
+	ak_buf_release(&w->names);
+	free(w);
+}
+
+void protected_mark_set(struct protected_mark *m, int dir)
+{
+	struct timespec now;
+
+	*m = (struct protected_mark)PROTECTED_MARK_NONE;
+	m->dir = dir;
+	m->ahead_ns = ahead();
+	walk_top(m, NULL);
+	if (m->nold)
+		qsort(m->old, m->nold, sizeof(m->old[0]), by_path);
+	m->config = read_file(dir, ".git/config", &m->config_len);
+	/* the coarse clock is the one that stamps files */
+	(void)syscall(SYS_clock_gettime, CLOCK_REALTIME_COARSE, &now);
+	m->start_ns = (int64_t)now.tv_sec * NS + now.tv_nsec;
+}
+
+void protected_scan(struct protected_mark *m, struct protected_report *ret)
+{
+	size_t configs = 0;
+
+	if (m->dir < 0)
+		return;
+	walk_top(m, ret);
+	for (size_t i = 0; i < ret->n; i++) {
+		struct protected_change *c = &ret->list[i];
+
+		if (!c->config)
+			continue;
+		if (configs++ < PROTECTED_SCAN_CONFIGS)
+			c->text = read_file(m->dir, c->path, &c->text_len);
+		c->keys_unknown = !c->text;
+	}
+}
+
+void protected_report_release(struct protected_report *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		free(r->list[i].path);
+		free(r->list[i].text);
+		for (char **k = r->list[i].keys; k && *k; k++)
+			free(*k);
+		free(r->list[i].keys);
+	}
+	*r = (struct protected_report){0};
+}
+
+void protected_mark_release(struct protected_mark *m)
+{
+	for (size_t i = 0; i < m->nold; i++)
+		free(m->old[i].path);
+	free(m->old);
+	free(m->config);
+	ak_fd_close(&m->dir);
+	*m = (struct protected_mark)PROTECTED_MARK_NONE;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads git configurations for keys that start programs. Process: ak-policy. Privilege: none. */
+#ifndef AK_SECCOMP_GITKEYS_H
+#define AK_SECCOMP_GITKEYS_H
+
+#include <stddef.h>
+
+#define GITKEYS_MAX 256u	/* different keys of one configuration that are looked at */
+#define GITKEYS_NAME 128u	/* bytes of a key's name */
+
+struct gitkeys {
+	struct {
+		char name[GITKEYS_NAME];	/* as git names it: section.Sub.key, section and key in small letters; cut with "..." */
+		unsigned long long value;	/* a sum over its value */
+	} key[GITKEYS_MAX];
+	size_t n;
+};
+
+/**
+ * gitkeys_read() - every setting in @text that makes git start a program, or read another configuration
+ * @ret:	zeroed
+ *
+ * As git reads it: sections with and without a quoted name, any case, comments, quotes, continued lines. What git would refuse
+ * ends nothing here: the next line is looked at. A value that says only yes or no starts nothing.
+ * Source: git-config(1), "Syntax" and "Variables".
+ */
+void gitkeys_read(const char *text, size_t len, struct gitkeys *ret);
+
+/** gitkeys_new() - is key @i of @now not in @old, or with another value? */
+int gitkeys_new(const struct gitkeys *old, const struct gitkeys *now, size_t i);
+
+#endif
