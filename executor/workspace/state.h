@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The state folder: where changesets and checkpoints live between runs. Process: executor. Privilege: the caller's.
+ *
+ *   STATE/                  ${XDG_STATE_HOME:-~/.local/state}/ak, 0700, the caller's own; never visible in a sandbox
+ *     sessions/c-XXXX/      one changeset of a cow run (see changeset.h)
+ *     checkpoints/          store of `ak checkpoint` (see checkpoint.h)
+ *     seccomp/ run/         others' folders
+ *
+ * Every folder here is made 0700 and must be a folder, the caller's, closed to others and not reached through a link of its own
+ * name; it is opened once and everything else goes by descriptor.
+ */
+#ifndef AK_WORKSPACE_STATE_H
+#define AK_WORKSPACE_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct ak_err;
+struct hostinfo;
+
+/**
+ * state_open() - the folder STATE/@sub
+ * @make:	make what is missing; else a missing folder is -ENOENT with no text
+ * Return: descriptor or a negative errno: -ENOENT, -EPERM (somebody else's), -EACCES (open to others), -ELOOP, -ENOTDIR.
+ */
+int state_open(const struct hostinfo *h, const char *sub, bool make, struct ak_err *err);
+
+/**
+ * state_check_fs() - can an overlay's upper layer, or anything that needs attributes and atomic renames, live in @dir?
+ * @shown:	the folder as the user knows it
+ * Return: 0; -EOPNOTSUPP naming the kind of file system, with the way out (XDG_STATE_HOME).
+ */
+int state_check_fs(int dir, const char *shown, struct ak_err *err);
+
+/**
+ * state_new_dir() - a fresh name such as "c-4f2a91" that is not in folder @dir yet, made as a folder (0700)
+ * @prefix:	"c-" or the like
+ * @ret:	at least strlen(@prefix) + 9 bytes
+ * Return: descriptor of the new folder or negative errno.
+ */
+int state_new_dir(int dir, const char *prefix, char *ret, size_t cap, struct ak_err *err);
+
+/** state_id_ok() - could @id be a name that state_new_dir() made with @prefix? What the user types is asked this first. */
+bool state_id_ok(const char *id, const char *prefix);
+
+#endif
