@@ -52,8 +52,8 @@ ifeq ($(filter $(PROFILE),release weak),)
 else
   STATIC := --static
 endif
-EXEC_LIBS = $(shell $(PKG_CONFIG) $(STATIC) --libs libcap libnl-3.0)
-EXEC_CFLAGS = $(shell $(PKG_CONFIG) --cflags libcap libnl-3.0)
+EXEC_LIBS = $(shell $(PKG_CONFIG) $(STATIC) --libs libcap libnl-3.0 libmd)
+EXEC_CFLAGS = $(shell $(PKG_CONFIG) --cflags libcap libnl-3.0 libmd)
 
 # ak-agent: dynamic, since it links libcurl; never part of ak
 AGENT_LIBS = $(shell $(PKG_CONFIG) --libs libcurl libcjson)
@@ -182,7 +182,7 @@ $(AGENT_UNIT): $(B)/unit/%: tests/unit/%.c $(AGENT_OBJ)
 
 $(filter-out $(AGENT_UNIT),$(UNIT)): $(B)/unit/%: tests/unit/%.c $(EXEC_OBJ)
 	@mkdir -p $(@D)
-	$(Q)echo '  TEST  $@'; $(CC) $(ALL_CFLAGS) $(EXEC_CFLAGS) $(TEST_CFLAGS) -o $@ $< $(EXEC_OBJ) $(TEST_LINK) $(shell $(PKG_CONFIG) --libs libcap libnl-3.0) $(TEST_LIBS)
+	$(Q)echo '  TEST  $@'; $(CC) $(ALL_CFLAGS) $(EXEC_CFLAGS) $(TEST_CFLAGS) -o $@ $< $(EXEC_OBJ) $(TEST_LINK) $(shell $(PKG_CONFIG) --libs libcap libnl-3.0 libmd) $(TEST_LIBS)
 
 # the parts of ak-policy that its tests link; the rest comes with the executor's
 POLICY_TEST_OBJ := $(filter-out $(B)/policy/executor/% $(B)/policy/seccomp/policy_main.o $(B)/policy/shipped.o,$(POLICY_OBJ))
@@ -199,7 +199,7 @@ $(AGENT_FUZZ): $(B)/fuzz/%: tests/fuzz/%.c $(AGENT_OBJ)
 
 $(filter-out $(AGENT_FUZZ),$(FUZZ)): $(B)/fuzz/%: tests/fuzz/%.c $(EXEC_OBJ)
 	@mkdir -p $(@D)
-	$(Q)echo '  FUZZ  $@'; $(CC) $(ALL_CFLAGS) -o $@ $< $(EXEC_OBJ) -fsanitize=fuzzer,address,undefined $(shell $(PKG_CONFIG) --libs libcap libnl-3.0) $(FUZZ_LIBS)
+	$(Q)echo '  FUZZ  $@'; $(CC) $(ALL_CFLAGS) -o $@ $< $(EXEC_OBJ) -fsanitize=fuzzer,address,undefined $(shell $(PKG_CONFIG) --libs libcap libnl-3.0 libmd) $(FUZZ_LIBS)
 else
 $(AGENT_FUZZ): $(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/replay_main.c $(AGENT_OBJ)
 	@mkdir -p $(@D)
@@ -207,7 +207,7 @@ $(AGENT_FUZZ): $(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/replay_main.c $(AGENT_OBJ)
 
 $(filter-out $(AGENT_FUZZ),$(FUZZ)): $(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/replay_main.c $(EXEC_OBJ)
 	@mkdir -p $(@D)
-	$(Q)echo '  FUZZ  $@'; $(CC) $(ALL_CFLAGS) -o $@ $< tests/fuzz/replay_main.c $(EXEC_OBJ) $(TEST_LINK) $(shell $(PKG_CONFIG) --libs libcap libnl-3.0) $(FUZZ_LIBS)
+	$(Q)echo '  FUZZ  $@'; $(CC) $(ALL_CFLAGS) -o $@ $< tests/fuzz/replay_main.c $(EXEC_OBJ) $(TEST_LINK) $(shell $(PKG_CONFIG) --libs libcap libnl-3.0 libmd) $(FUZZ_LIBS)
 endif
 
 # clients of the agent's modules for the integration suites

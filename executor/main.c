@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "executor/cmd_checkpoint.h"
 #include "executor/cmd_create.h"
 #include "executor/cmd_exec.h"
 #include "executor/cmd_named.h"
@@ -28,6 +29,7 @@ static const char help_text[] = "usage: ak COMMAND [OPTIONS]\n"
 				"  ak logs NAME JOB [-f]                     show the output of one\n"
 				"  ak kill NAME JOB                          end one\n"
 				"  ak serve [OPTIONS]                        serve sandboxes to a program over a socket (ak serve --help)\n"
+				"  ak checkpoint save|list|diff|restore|rm   keep a workspace as it is, and take it back (ak checkpoint --help)\n"
 				"  ak seccomp check|dump PROFILE             what a system call profile does (ak seccomp --help)\n"
 				"  ak seccomp learn [OPTIONS] COMMAND        run a command, and print a profile of what it called\n"
 				"  ak config show [--json]                   settings in force, and which file or variable they come from\n"
@@ -44,6 +46,7 @@ static const struct {
 	{ "create", cmd_create }, { "ls", cmd_ls },	{ "rm", cmd_rm },
 	{ "jobs", cmd_jobs },	  { "logs", cmd_logs }, { "kill", cmd_kill_job },
 	{ "serve", cmd_serve },  { "config", cmd_config },
+	{ "serve", cmd_serve },   { "checkpoint", cmd_checkpoint },
 };
 
 static int print(int fd, const char *text)

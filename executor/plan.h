@@ -174,4 +174,12 @@ void plan_notice(struct plan *p, const char *fmt, ...) __attribute__((format(pri
 struct ak_buf;
 void plan_explain(const struct plan *p, const struct exec_opts *o, struct ak_buf *out);
 
+/**
+ * plan_find_workspace() - the real path of the workspace that a command without a sandbox works on, under the rules of one
+ * @dir:	as the user named it; NULL: the current folder
+ * @ret:	malloc'ed
+ * Return: 0; -EPERM (must not be a workspace), -ELOOP (a link that a sandbox may have made), -ENOENT, -ENOTDIR, -EACCES ...
+ */
+int plan_find_workspace(const struct hostinfo *h, const char *dir, char **ret, struct ak_err *err);
+
 #endif

@@ -18,7 +18,7 @@
 #include "executor/shared/ak_clock.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/workspace/protected.h"
-#include "executor/workspace/protected_git.h"
+#include "executor/workspace/git_member.h"
 
 #define NS 1000000000LL
 #define CLOCK_SET_NS (NS / 10)	/* a smaller difference between two readings is no setting of the clock */

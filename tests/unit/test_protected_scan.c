@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "executor/workspace/protected_git.h"
+#include "executor/workspace/git_member.h"
 
 static char top[64];
 static struct protected_mark mark;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which files of a git folder make git start programs or look elsewhere. Pure; any process, no privilege. */
-#ifndef AK_WORKSPACE_PROTECTED_GIT_H
-#define AK_WORKSPACE_PROTECTED_GIT_H
+#ifndef AK_WORKSPACE_GIT_MEMBER_H
+#define AK_WORKSPACE_GIT_MEMBER_H
 
 enum git_member {
 	GIT_OTHER = 0,	/* objects, refs, index, logs: ordinary work writes them */

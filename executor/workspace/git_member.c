@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Table of what counts in a git folder. Pure; any process, no privilege. */
-#include "executor/workspace/protected_git.h"
+#include "executor/workspace/git_member.h"
 
 #include <stdbool.h>
 #include <stddef.h>
