@@ -140,7 +140,7 @@ static size_t differences(const struct ckpt_scan *s, const struct ckpt_tree *wan
 {
 	struct ckpt_difference *d = NULL;
 	long n = ckpt_compare(want, &s->tree, &d);
-	size_t found = 0;
+	size_t found = n < 0;
 
 	for (long i = 0; i < n; i++)
 		found += ckpt_in_scope(paths, d[i].path);
@@ -181,6 +181,8 @@ static int verify(struct checkpoint *c, struct ckpt_restore *r, const char *id, 
 	int e = scan(c, &s, &none, err);
 	size_t differ = 0;
 
+	if (e == 0 && ckpt_tree_index(&s.tree) < 0)
+		e = ak_err_set(err, ENOMEM, "not enough memory for the tree");
 	if (e == 0) {
 		ckpt_store_put_stat(&c->store, &s.tree);
 		differ = differences(&s, r->want, r->paths);
@@ -205,8 +207,6 @@ static int apply(struct checkpoint *c, struct ckpt_restore *r, const struct ckpt
 	if (e < 0)
 		return e;
 	e = ckpt_restore_run(r, err);
-	if (e == 0 && syncfs(c->root) < 0)
-		e = ak_err_sys(err, errno, "write the workspace to disk");
 	if (e == 0)
 		ckpt_store_end(&c->store);
 	return e < 0 ? e : verify(c, r, j->id, j->before, out, err);
@@ -230,6 +230,8 @@ int checkpoint_restore(struct checkpoint *c, char *const env[], struct ak_buf *o
 		ckpt_store_journal(&c->store, &old);
 		e = scan(c, &s, &old, err);
 	}
+	if (e == 0 && ckpt_tree_index(&s.tree) < 0)
+		e = ak_err_set(err, ENOMEM, "not enough memory for the tree");
 	if (e == 0)
 		e = check_paths(paths, &s.tree, &want, id, err);
 	if (e == 0)

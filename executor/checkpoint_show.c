@@ -217,6 +217,8 @@ int checkpoint_diff(struct checkpoint *c, char *const env[], struct ak_buf *out,
 	s.store = &c->store;
 	if (r == 0)
 		r = c->args->nwords == 2 ? ckpt_store_load(&c->store, c->args->word[1], &s.tree, err) : ckpt_scan(&s, err);
+	if (r == 0 && ckpt_tree_index(&s.tree) < 0)
+		r = ak_err_set(err, ENOMEM, "out of memory");
 	if (r == 0) {
 		checkpoint_tell_scan(c, &s);
 		r = compare(c, c->args->nwords ? c->args->word[0] : id, c->args->nwords == 2 ? c->args->word[1] : NULL, &from, &s.tree, out,

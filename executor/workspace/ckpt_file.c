@@ -216,8 +216,11 @@ static int decode(const char *file, size_t len, struct ckpt_tree *t)
 		if (!read_entry(&r, t))
 			return -EBADMSG;
 	}
-	if (r.left > 0)
-		return -EBADMSG;
+	return r.left > 0 ? -EBADMSG : 0;
+}
+
+int ckpt_tree_check(struct ckpt_tree *t)
+{
 	return ckpt_tree_index(t) < 0 ? -ENOMEM : paths_ok(t) ? 0 : -EBADMSG;
 }
 

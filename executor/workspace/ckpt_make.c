@@ -129,7 +129,7 @@ int ckpt_adjust_link(int dir, const char *name, const struct ckpt_entry *e)
 	return utimensat(dir, name, ts, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : owner;
 }
 
-static int make_file(const struct ckpt_store *s, const struct ckpt_entry *e, int dir, const char *tmp)
+static int make_file(const struct ckpt_store *s, const struct ckpt_entry *e, int dir, const char *tmp, bool flush)
 {
 	AK_AUTO_FD from = ckpt_object_open(&s->objects, e->hash);
 	AK_AUTO_FD to = -1;
@@ -141,6 +141,8 @@ static int make_file(const struct ckpt_store *s, const struct ckpt_entry *e, int
 	if (to < 0)
 		return -errno;
 	r = ws_copy_data(from, to, UINT64_MAX);
+	if (r == 0 && flush && fdatasync(to) < 0)
+		r = -errno;
 	return r < 0 ? r : ckpt_adjust(to, e);
 }
 
@@ -154,12 +156,13 @@ static int make_node(const struct ckpt_entry *e, int dir, const char *tmp)
 	return fd < 0 ? -errno : ckpt_adjust(fd, e);
 }
 
-static int make_once(const struct ckpt_store *s, const struct ckpt_entry *e, int dir, const char *tmp, int first_dir, const char *first)
+static int make_once(const struct ckpt_store *s, const struct ckpt_entry *e, int dir, const char *tmp, int first_dir, const char *first,
+		     bool flush)
 {
 	if (first_dir >= 0)
 		return linkat(first_dir, first, dir, tmp, 0) < 0 ? -errno : 0;
 	if (S_ISREG(e->id.mode))
-		return make_file(s, e, dir, tmp);
+		return make_file(s, e, dir, tmp, flush);
 	if (S_ISLNK(e->id.mode))
 		return symlinkat(e->link, dir, tmp) < 0 ? -errno : ckpt_adjust_link(dir, tmp, e);
 	if (S_ISFIFO(e->id.mode) || S_ISSOCK(e->id.mode))
@@ -167,13 +170,14 @@ static int make_once(const struct ckpt_store *s, const struct ckpt_entry *e, int
 	return -EINVAL;
 }
 
-int ckpt_make_tmp(const struct ckpt_store *s, const struct ckpt_entry *e, int dir, const char *tmp, int first_dir, const char *first)
+int ckpt_make_tmp(const struct ckpt_store *s, const struct ckpt_entry *e, int dir, const char *tmp, int first_dir, const char *first,
+		     bool flush)
 {
-	int r = make_once(s, e, dir, tmp, first_dir, first);
+	int r = make_once(s, e, dir, tmp, first_dir, first, flush);
 
 	if (r == -EEXIST) {
 		(void)unlinkat(dir, tmp, 0);
-		r = make_once(s, e, dir, tmp, first_dir, first);
+		r = make_once(s, e, dir, tmp, first_dir, first, flush);
 	}
 	if (r < 0 && r != -EPERM)
 		(void)unlinkat(dir, tmp, 0);

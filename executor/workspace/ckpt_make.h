@@ -10,9 +10,11 @@ struct ckpt_store;
 /**
  * ckpt_make_tmp() - make what @e says (anything but a folder) as @tmp in @dir
  * @first_dir, @first:	with a further name of a file: where its first name is, which is linked; else -1
+ * @flush:	a regular file's bytes are on the disk before it gets its name
  * A @tmp that a killed restore has left is replaced. Return: 0 or a negative errno; @tmp is gone then.
  */
-int ckpt_make_tmp(const struct ckpt_store *s, const struct ckpt_entry *e, int dir, const char *tmp, int first_dir, const char *first);
+int ckpt_make_tmp(const struct ckpt_store *s, const struct ckpt_entry *e, int dir, const char *tmp, int first_dir, const char *first,
+		  bool flush);
 
 /**
  * ckpt_put_tmp() - rename @tmp over @name, if that still is @old

@@ -18,6 +18,8 @@
 #include "executor/workspace/ckpt_open.h"
 #include "executor/workspace/ckpt_store.h"
 
+#define FLUSH_MAX 64u /* files that are written to disk one by one; more of them at the end, with their file system */
+
 enum mark {
 	DIRTY = 1u << 0, /* a folder that was changed, or had to be opened up: adjusted at the end */
 	KEPT = 1u << 1,	 /* want: this file stays the inode it is; now: must not go, or holds something that must not */
@@ -291,7 +293,7 @@ static int make(struct work *w, const struct ckpt_entry *e, const struct ckpt_en
 		if (first_dir < 0)
 			return failed(w, -first_dir, "open the folder of", first->path);
 	}
-	r = ckpt_make_tmp(w->r->store, e, dir, w->r->tmp, first_dir, first_name);
+	r = ckpt_make_tmp(w->r->store, e, dir, w->r->tmp, first_dir, first_name, w->r->written < FLUSH_MAX);
 	if (r == -EPERM) {
 		leave(w, e->path, "its owner cannot be set by you");
 		r = 0;
@@ -432,6 +434,8 @@ int ckpt_restore_run(struct ckpt_restore *r, struct ak_err *err)
 		e = finish_wanted(&w, i);
 	for (size_t i = r->now->n; e == 0 && i-- > 0;)
 		e = finish_others(&w, i);
+	if (e == 0 && (r->written < FLUSH_MAX ? fsync(r->root) : syncfs(r->root)) < 0)
+		e = failed(&w, errno, "write to disk", "");
 	ak_fd_close(&w.fd);
 	free(w.want);
 	free(w.now);

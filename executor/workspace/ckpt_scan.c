@@ -28,6 +28,7 @@
 struct scan {
 	struct ckpt_scan *s;
 	struct ckpt_tree known;		/* as last seen */
+	size_t next;			/* of it: the entry that comes next when nothing was added or removed */
 	struct ckpt_opened opened;
 	int64_t start_ns;
 	uint32_t *links;		/* entries with further names: open hash of index + 1 by inode */
@@ -140,13 +141,28 @@ static bool same_times(const struct ws_ident *a, const struct ws_ident *b)
 	       (a->mode & S_IFMT) == (b->mode & S_IFMT);
 }
 
-/* What was seen last time, also under another name (a folder above may have been moved): NULL when it proves nothing */
-static const struct ckpt_entry *known(const struct scan *w, const char *path, const struct ws_ident *id)
+/* The same order as last time mostly spares a search, and most walks the index for it */
+static const struct ckpt_entry *last_seen(struct scan *w, const char *path, const struct ws_ident *id)
 {
-	const struct ckpt_entry *k = ckpt_tree_find(&w->known, path);
+	const struct ckpt_entry *k = w->next < w->known.n ? &w->known.e[w->next] : NULL;
 
-	if (!k || !same_times(&k->id, id))
-		k = ckpt_tree_find_ino(&w->known, id->dev, id->ino);
+	if (!k || strcmp(k->path, path) != 0) {
+		if (!w->known.slots && ckpt_tree_index(&w->known) < 0)
+			return NULL;
+		k = ckpt_tree_find(&w->known, path);
+		if (!k || !same_times(&k->id, id))	/* a folder above may have been moved */
+			k = ckpt_tree_find_ino(&w->known, id->dev, id->ino);
+	}
+	if (k && strcmp(k->path, path) == 0)
+		w->next = (size_t)(k - w->known.e) + 1;
+	return k;
+}
+
+/* What was seen last time; NULL when it proves nothing */
+static const struct ckpt_entry *known(struct scan *w, const char *path, const struct ws_ident *id)
+{
+	const struct ckpt_entry *k = w->known.n ? last_seen(w, path, id) : NULL;
+
 	if (!k || !same_times(&k->id, id) || (k->flags & (CKPT_RACY | CKPT_LEFT | CKPT_BUSY)))
 		return NULL;
 	return k;
@@ -370,6 +386,8 @@ static int visit(void *arg, const struct ws_entry *we, struct ak_err *err)
 	}
 	if (S_ISDIR(e.id.mode))
 		return add_folder(w, we, &e, err);
+	if (!S_ISREG(e.id.mode) || e.id.nlink > 1)
+		(void)known(w, we->path, &we->id);	/* keeps the place */
 	if (same_as_earlier(w, &e))
 		return add(w, &e, err) ? WS_GO_ON : -ENOMEM;
 	r = add_other(w, we, &e, err);
@@ -422,12 +440,11 @@ int ckpt_scan(struct ckpt_scan *s, struct ak_err *err)
 	w.start_ns = now.tv_sec * NS + now.tv_nsec;
 	s->tree.made_ns = (uint64_t)w.start_ns;
 	ckpt_store_load_stat(s->store, &w.known);
+	w.next = w.known.n > 0;	/* behind the root */
 	r = w.value ? add_root(&w, err) : ak_err_set(err, ENOMEM, "out of memory");
 	if (r == 0)
 		r = ws_walk(s->root, "", visit, trouble, &w, err);
 	ckpt_put_back_all(&w.opened, s->root);
-	if (r == 0 && ckpt_tree_index(&s->tree) < 0)
-		r = ak_err_set(err, ENOMEM, "not enough memory for the tree");
 	ckpt_tree_release(&w.known);
 	ak_buf_release(&w.xattrs);
 	free(w.links);

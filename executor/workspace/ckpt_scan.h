@@ -19,7 +19,7 @@ struct ckpt_scan {
 	const char *drop;		/* temporary name of a killed restore, removed wherever it is found; NULL: none */
 	bool look_only;			/* contents are summed and not kept; such a tree must not become the one last seen */
 	/* out */
-	struct ckpt_tree tree;		/* owned; indexed */
+	struct ckpt_tree tree;		/* owned; not indexed yet */
 	size_t read;			/* files whose bytes had to be read */
 	size_t left, busy;		/* entries with CKPT_LEFT, CKPT_BUSY */
 	char *told[CKPT_LEFT_TOLD];	/* owned: "path: why" of the first of them */

@@ -272,9 +272,19 @@ static int explain(int r, const char *id, struct ak_err *err)
 
 int ckpt_store_load(struct ckpt_store *s, const char *id, struct ckpt_tree *ret, struct ak_err *err)
 {
+	struct ckpt_tree t = {0};
 	int r = check_id(id, err);
 
-	return r < 0 ? r : explain(load(s, id, ret), id, err);
+	if (r < 0)
+		return r;
+	r = load(s, id, &t);
+	if (r == 0)
+		r = ckpt_tree_check(&t);
+	if (r < 0)
+		ckpt_tree_release(&t);
+	else
+		*ret = t;
+	return explain(r, id, err);
 }
 
 int ckpt_store_remove(struct ckpt_store *s, const char *id, struct ak_err *err)
@@ -477,7 +487,8 @@ int ckpt_store_begin(struct ckpt_store *s, const struct ckpt_journal *j, struct 
 	int n = snprintf(text, sizeof(text), "%s %s\n", j->id, j->before);
 	int r = ckpt_store_write(s, JOURNAL, text, (size_t)n);
 
-	if (r == 0 && syncfs(s->dir) < 0)
+	/* contents and checkpoints are on the disk already: ckpt_store_save() */
+	if (r == 0 && fsync(s->dir) < 0)
 		r = -errno;
 	return r < 0 ? ak_err_sys(err, -r, "write down what is going to be restored") : 0;
 }

@@ -98,7 +98,7 @@ struct ckpt_journal {
 
 /** ckpt_store_journal() - read it; an unreadable one counts as none */
 void ckpt_store_journal(struct ckpt_store *s, struct ckpt_journal *ret);
-/** ckpt_store_begin() - write it, and everything the store holds, to disk. Return: 0 or negative errno. */
+/** ckpt_store_begin() - write it to disk, behind everything that was saved. Return: 0 or negative errno. */
 int ckpt_store_begin(struct ckpt_store *s, const struct ckpt_journal *j, struct ak_err *err);
 /** ckpt_store_end() - the restore is complete */
 void ckpt_store_end(struct ckpt_store *s);

@@ -79,10 +79,16 @@ void ckpt_tree_encode(const struct ckpt_tree *t, struct ak_buf *out);
  * ckpt_tree_decode() - read them back
  * @file:	malloc'ed; taken in any case
  * @ret:	zeroed; untouched on failure
- * Every length, order, parent, path and link is checked, and a sum over everything.
+ * Every length, path and link is checked by itself, and a sum over everything.
  * Return: 0; -EBADMSG (not whole, or not a checkpoint); -EPROTONOSUPPORT (of another version); -ENOMEM.
  */
 int ckpt_tree_decode(char *file, size_t len, struct ckpt_tree *ret);
+
+/**
+ * ckpt_tree_check() - index it, and check what a restore relies on: each path once, and behind its parent folder
+ * Return: 0, -EBADMSG, -ENOMEM.
+ */
+int ckpt_tree_check(struct ckpt_tree *t);
 
 /* One extended attribute; borrowed from its entry */
 struct ckpt_xattr {
