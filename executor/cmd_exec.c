@@ -197,7 +197,7 @@ static int start_sandbox(struct exec_run *r, struct ak_err *err)
 	if (range)
 		e = prepare_as_root(r, err);
 	if (e == 0)
-		protected_look_begin(&r->look, &r->p.plan, range ? &r->p.privs : NULL);
+		e = protected_look_begin(&r->look, &r->p.plan, range ? &r->p.privs : NULL, err);
 	if (e == 0)
 		e = sandbox_prepare(&r->p.plan, &r->streams, range, r->p.landlock_abi, r->limits.group.dir, &b, err);
 	if (e == 0)

@@ -6,6 +6,7 @@
 #include <sys/fsuid.h>
 #include <unistd.h>
 
+#include "executor/busy.h"
 #include "executor/companion.h"
 #include "executor/ns/sysmount.h"
 #include "executor/plan.h"
@@ -33,10 +34,10 @@ static int open_clone(const struct plan *plan)
 	return -1;
 }
 
-void protected_look_begin(struct protected_look *l, const struct plan *plan, const struct privs *p)
+int protected_look_begin(struct protected_look *l, const struct plan *plan, const struct privs *p, struct ak_err *err)
 {
 	if (plan->write != WRITE_DIRECT)
-		return;
+		return 0;
 	l->lend = p != NULL;
 	if (p) {
 		l->uid = p->uid_base + plan->uid;
@@ -48,6 +49,7 @@ void protected_look_begin(struct protected_look *l, const struct plan *plan, con
 	} else {
 		protected_look_begin_path(l, plan->workspace);
 	}
+	return l->mark.dir < 0 ? 0 : busy_share(l->mark.dir, plan->workspace, err);
 }
 
 void protected_look_begin_path(struct protected_look *l, const char *workspace)

@@ -11,6 +11,7 @@
 
 #include "executor/workspace/protected_scan.h"
 
+struct ak_err;
 struct plan;
 struct privs;
 
@@ -27,11 +28,13 @@ struct protected_look {
 /**
  * protected_look_begin() - before the sandbox is started, while its mount sources can still be reached
  * @p:	root mode: who the sandbox's user will be on the host; NULL: the caller
- * Nothing is watched unless the workspace is written directly. Never fails: what cannot be opened is not watched.
+ * Nothing is watched unless the workspace is written directly; what cannot be opened is not watched. The workspace is shared
+ * with other commands as long as @l lives (busy.h), so that no restore begins meanwhile.
+ * Return: 0; -EBUSY (it is being restored).
  */
-void protected_look_begin(struct protected_look *l, const struct plan *plan, const struct privs *p);
+int protected_look_begin(struct protected_look *l, const struct plan *plan, const struct privs *p, struct ak_err *err);
 
-/** protected_look_begin_path() - the same for the workspace of a sandbox that runs already */
+/** protected_look_begin_path() - watch the workspace of a sandbox that runs already */
 void protected_look_begin_path(struct protected_look *l, const char *workspace);
 
 /**

@@ -75,11 +75,23 @@ static size_t hash_ino(uint64_t dev, uint64_t ino)
 	return (size_t)(h ^ h >> 29);
 }
 
+static void index_one(struct ckpt_tree *t, size_t i)
+{
+	const struct ckpt_entry *e = &t->e[i];
+	size_t p = hash_path(e->path) & (t->slots - 1), k = hash_ino(e->id.dev, e->id.ino) & (t->slots - 1);
+
+	while (t->by_path[p])
+		p = (p + 1) & (t->slots - 1);
+	while (t->by_ino[k])
+		k = (k + 1) & (t->slots - 1);
+	t->by_path[p] = t->by_ino[k] = (uint32_t)i + 1;
+}
+
 int ckpt_tree_index(struct ckpt_tree *t)
 {
 	size_t slots = 64;
 
-	while (slots < t->n * 2)
+	while (slots < t->n * 4)
 		slots *= 2;
 	free(t->by_path);
 	free(t->by_ino);
@@ -88,16 +100,16 @@ int ckpt_tree_index(struct ckpt_tree *t)
 	t->slots = slots;
 	if (!t->by_path || !t->by_ino)
 		return -ENOMEM;
-	for (size_t i = 0; i < t->n; i++) {
-		const struct ckpt_entry *e = &t->e[i];
-		size_t p = hash_path(e->path) & (slots - 1), k = hash_ino(e->id.dev, e->id.ino) & (slots - 1);
+	for (size_t i = 0; i < t->n; i++)
+		index_one(t, i);
+	return 0;
+}
 
-		while (t->by_path[p])
-			p = (p + 1) & (slots - 1);
-		while (t->by_ino[k])
-			k = (k + 1) & (slots - 1);
-		t->by_path[p] = t->by_ino[k] = (uint32_t)i + 1;
-	}
+int ckpt_tree_index_last(struct ckpt_tree *t)
+{
+	if (t->n * 2 > t->slots)
+		return ckpt_tree_index(t);
+	index_one(t, t->n - 1);
 	return 0;
 }
 

@@ -63,6 +63,9 @@ struct ckpt_entry *ckpt_tree_add(struct ckpt_tree *t, const struct ckpt_entry *e
 /** ckpt_tree_index() - make entries findable, after the last one. Return: 0 or -ENOMEM. */
 int ckpt_tree_index(struct ckpt_tree *t);
 
+/** ckpt_tree_index_last() - the same after one more entry, without beginning anew each time */
+int ckpt_tree_index_last(struct ckpt_tree *t);
+
 /** ckpt_tree_find() - entry of @path; NULL: none. Needs ckpt_tree_index(), as the next one. */
 struct ckpt_entry *ckpt_tree_find(const struct ckpt_tree *t, const char *path);
 

@@ -123,7 +123,7 @@ def operate():
         if rnd.random() < 0.3:  # the same size and time as before: only the ctime tells
             os.utime(old, ns=(st.st_atime_ns, st.st_mtime_ns))
         os.chmod(old, stat.S_IMODE(st.st_mode))
-    elif op == "append" and os.path.isfile(old) and not os.path.islink(old):
+    elif op == "append" and os.path.isfile(old) and not os.path.islink(old) and os.access(old, os.W_OK):
         with open(old, "ab") as f:
             f.write(b"more")
     elif op == "delete":
@@ -145,7 +145,9 @@ def operate():
         shutil.copy2(old, TOP + "/copy")
         os.rename(TOP + "/copy", old)
     elif op == "xattr" and not os.path.islink(old) and (os.path.isfile(old) or os.path.isdir(old)):
-        os.setxattr(old, "user.k%d" % rnd.randrange(3), rnd.randbytes(rnd.randrange(40)))
+        key, value = "user.k%d" % rnd.randrange(3), rnd.randbytes(rnd.randrange(40))
+        if ROOT or os.access(old, os.W_OK):
+            os.setxattr(old, key, value)
     elif op == "time" and not os.path.islink(old):
         os.utime(old, ns=(1, rnd.randrange(2 * 10**18)))
 
