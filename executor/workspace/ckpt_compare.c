@@ -125,7 +125,7 @@ bool ckpt_in_scope(const char *const *paths, const char *path)
 	for (; *paths; paths++) {
 		size_t n = strlen(*paths);
 
-		if (strncmp(*paths, path, n) == 0 && (path[n] == '\0' || path[n] == '/'))
+		if (n == 0 || (strncmp(*paths, path, n) == 0 && (path[n] == '\0' || path[n] == '/')))
 			return true;
 	}
 	return false;

@@ -35,7 +35,7 @@ struct record {
 };
 
 /* eight bytes at a time: a file of some megabytes is summed for each save */
-static uint64_t sum_of(const char *p, size_t n)
+uint64_t ckpt_file_sum(const char *p, size_t n)
 {
 	uint64_t h = 14695981039346656037ULL, v;
 
@@ -81,7 +81,7 @@ void ckpt_tree_encode(const struct ckpt_tree *t, struct ak_buf *out)
 			ak_buf_add(out, e->xattrs, r.xattrs_len);
 		pad(out);
 	}
-	sum = out->failed ? 0 : sum_of(out->data, out->len);
+	sum = out->failed ? 0 : ckpt_file_sum(out->data, out->len);
 	ak_buf_add(out, &sum, sizeof(sum));
 }
 
@@ -202,7 +202,7 @@ static int decode(const char *file, size_t len, struct ckpt_tree *t)
 		return -EPROTONOSUPPORT;
 	r.left -= sizeof(sum);
 	memcpy(&sum, file + len - sizeof(sum), sizeof(sum));
-	if (sum != sum_of(file, len - sizeof(sum)) || h.count == 0 || h.count > r.left / sizeof(struct record) ||
+	if (sum != ckpt_file_sum(file, len - sizeof(sum)) || h.count == 0 || h.count > r.left / sizeof(struct record) ||
 	    !memchr(h.note, '\0', sizeof(t->note)) || !memchr(h.before, '\0', sizeof(h.before)))
 		return -EBADMSG;
 	t->made_ns = h.made_ns;

@@ -87,6 +87,9 @@ void ckpt_tree_encode(const struct ckpt_tree *t, struct ak_buf *out);
  */
 int ckpt_tree_decode(char *file, size_t len, struct ckpt_tree *ret);
 
+/** ckpt_file_sum() - the sum that stands at the end of the bytes, over those before it: against accidents, not against people */
+uint64_t ckpt_file_sum(const char *p, size_t n);
+
 /**
  * ckpt_tree_check() - index it, and check what a restore relies on: each path once, and behind its parent folder
  * Return: 0, -EBADMSG, -ENOMEM.
