@@ -153,7 +153,7 @@ def operate():
 
 
 SCRIPT = r"""
-for i in 1 2 3; do echo $RANDOM >r$i; done; rm -rf ./a; mkdir -p x/y; mv ./b x/y 2>/dev/null; ln -sf / x/l; chmod 700 x; echo z >>./c 2>/dev/null
+for i in 1 2 3; do echo $RANDOM >r$i; done; rm -rf ./a; mkdir -p x/y; mv ./b x/y 2>/dev/null; ln -sf / x/l; chmod 700 x; test -f ./c && echo z >>./c 2>/dev/null
 find . -name e\* -delete 2>/dev/null; true
 """
 
@@ -223,7 +223,7 @@ def main():
         for _ in range(rnd.randrange(1, 20)):
             operate()
         if EXEC and rnd.random() < 0.2:
-            subprocess.run([AK, "exec", "-C", WS, "--", "bash", "-c", SCRIPT], check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            subprocess.run([AK, "exec", "-C", WS, "--timeout", "60", "--", "bash", "-c", SCRIPT], check=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         ident, want = rnd.choice(saves)
         for _ in range(rnd.choice([0, 0, 1, 2, 3])):
             rc, out, err = ak("restore", ident, kill=rnd.random() * took)
