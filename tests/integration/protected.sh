@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash source=lib.sh
+# What a direct run changed of the protected names is told: in the result, and in one line.
+. "$TESTS/lib.sh"
+
+# told - the paths of changes.protected
+told() {
+	js '" ".join(p["path"] for p in (d["changes"] or {"protected":[]})["protected"])'
+}
+
+t "98:nothing-changed"
+mkdir "$WS/sub"
+echo x >"$WS/sub/.envrc"
+echo x >"$WS/.env"
+ak --json -- sh -c 'echo y >f; echo y >sub/f; mkdir -p n/m'
+is "changes" "$(js 'd["changes"]')" None
+is "stderr" "$(err)" ""
+
+t "98:deeper-and-new-names"
+mkdir -p "$WS/sub/.vscode" "$WS/a/b"
+echo x >"$WS/sub/.vscode/tasks.json"
+echo x >"$WS/a/b/AGENTS.md"
+sleep 0.05
+ak --json -- sh -c 'echo y >.envrc; echo y >sub/.vscode/tasks.json; echo y >a/b/AGENTS.md; mkdir -p x/y/.github/workflows; echo z >x/y/.github/workflows/ci.yml; mv a/b a/c'
+is "code" "$RC" 0
+is "told" "$(js '" ".join(sorted(p["path"]+":"+p["op"] for p in d["changes"]["protected"]))')" \
+	".envrc:added a/c/AGENTS.md:added sub/.vscode/tasks.json:modified x/y/.github/workflows/ci.yml:added"
+is "id" "$(js 'd["changes"]["id"]')" None
+is "one line" "$(wc -l <"$E")" 1
+like "line" "$(err)" "^ak: protected names changed: .*\.envrc .new."
+sleep 0.05
+ak -q -- sh -c 'echo z >.env'
+is "quiet" "$(err)" ""
+ak --allow-protected .env --report "$DIR/report" -- sh -c 'echo zz >.env'
+is "allowed: no line" "$(err)" ""
+is "but in the result" "$(js 'd["changes"]["protected"][0]["path"]' "$DIR/report")" .env
+
+t "98:write-none-changes-nothing"
+ak --write none --json -- true
+is "changes" "$(js 'd["changes"]')" None
+
+t "98:names-cannot-forge-lines"
+ak -- sh -c 'mkdir -p "$(printf "a\nak: all is well\033[2J")"; cd a*; echo x >.envrc'
+is "lines" "$(wc -l <"$E")" 1
+unlike "escape" "$(err)" $'\033'
+
+if ! need git; then
+	done_suite
+	exit 0
+fi
+export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
+G="git -c user.name=B -c user.email=b@example.org"
+repo() {
+	git init -q "$WS"
+	echo a >"$WS/a"
+	$G -C "$WS" add a
+	$G -C "$WS" commit -qm i
+	sleep 0.05
+}
+
+t "98:ordinary-git-work-is-not-told"
+repo
+ak --json -- sh -c "echo b >a; $G add a; $G commit -qm x; $G branch y; $G checkout -q y; $G stash -q; git gc -q; git tag t; true"
+is "code" "$RC$(js 'd["error"]')" 0None
+is "told" "$(told)" ""
+
+t "98:keys-that-start-programs-are-named"
+repo
+git -C "$WS" config core.pager less
+git -C "$WS" config user.name T
+sleep 0.05
+ak --json -- sh -c 'git config core.fsmonitor ./evil; git config alias.x "!sh"; git config remote.o.url https://h/; git config user.name U'
+is "told" "$(told)" .git/config
+is "keys" "$(js 'd["changes"]["protected"][0]["keys"]')" "['core.fsmonitor', 'alias.x']"
+like "line" "$(err)" "^ak: protected names changed: .git/config .sets core.fsmonitor, alias.x.$"
+ak --json -- git config branch.main.remote o
+is "a harmless key" "$(js 'd["changes"]["protected"][0]["keys"]')" "[]"
+
+t "98:nested-repositories-and-their-hooks"
+repo
+git init -q "$WS/n"
+git init -q --bare "$WS/bare"
+sleep 0.05
+ak --json -- sh -c 'echo x >n/.git/hooks/post-commit; git -C n config core.hooksPath x; echo x >bare/hooks/update; echo ref >n/.git/HEAD'
+is "told" "$(js '" ".join(sorted(p["path"] for p in d["changes"]["protected"]))')" "bare/hooks/update n/.git/config n/.git/hooks/post-commit"
+
+t "98:in-a-named-sandbox"
+repo
+run "$AK" create -C "$WS" "prot$$"
+is "create" "$RC" 0
+run "$AK" exec --in "prot$$" --json -- sh -c 'mkdir -p k; echo x >k/.envrc'
+is "told" "$(told)" k/.envrc
+run "$AK" rm --force "prot$$"
+
+t "GIT-01:looking-runs-nothing"
+repo
+printf '#!/bin/sh\ntouch %s\n' "$DIR/canary" >"$WS/evil"
+chmod +x "$WS/evil"
+for k in core.fsmonitor core.pager core.editor core.sshCommand diff.external filter.x.clean core.askPass; do git -C "$WS" config "$k" "$WS/evil"; done
+git -C "$WS" config core.hooksPath "$WS"
+ak -- sh -c 'echo >>.git/config; echo x >.envrc'
+ak --json -- true
+no "a planted program ran" test -e "$DIR/canary"
+
+t "MNT-03:nothing-is-left-in-the-workspace"
+repo
+# listing - everything in the workspace and in /tmp but what the suites themselves write there
+listing() {
+	find "$WS"
+	find /tmp -path "$IT" -prune -o -print 2>/dev/null
+}
+listing | LC_ALL=C sort >"$DIR/before"
+for ((i = 0; i < ${KILLS:-12}; i++)); do
+	run "$AK" exec -C "$WS" -- true
+	"$AK" exec -C "$WS" -- sleep 71.8 >/dev/null 2>&1 &
+	pid=$!
+	sleep "0.0$((RANDOM % 9))"
+	kill -9 "$pid" 2>/dev/null
+	wait "$pid" 2>/dev/null
+done
+gone "sleep 71.8"
+listing | LC_ALL=C sort >"$DIR/after"
+ok "listing" cmp "$DIR/before" "$DIR/after"
+
+done_suite
