@@ -45,8 +45,8 @@ static const struct {
 } commands[] = {
 	{ "create", cmd_create }, { "ls", cmd_ls },	{ "rm", cmd_rm },
 	{ "jobs", cmd_jobs },	  { "logs", cmd_logs }, { "kill", cmd_kill_job },
-	{ "serve", cmd_serve },  { "config", cmd_config },
-	{ "serve", cmd_serve },   { "checkpoint", cmd_checkpoint },
+	{ "serve", cmd_serve },	  { "config", cmd_config },
+	{ "checkpoint", cmd_checkpoint },
 };
 
 static int print(int fd, const char *text)

@@ -330,10 +330,10 @@ save
 rm "$WS"/*
 for i in {1..40}; do mkdir "$WS/d$i" && echo x >"$WS/d$i/x"; done
 killed=0
-for i in 1 2 3 4 5 6; do
+for ((i = 0; i < 6 || (killed == 0 && i < 60); i++)); do
 	"$AK" checkpoint restore -C "$WS" "$ID" >/dev/null 2>&1 &
 	pid=$!
-	sleep "0.0$((RANDOM % 5))"
+	sleep "0.0$((RANDOM % 3))$((RANDOM % 10))"
 	kill -9 "$pid" 2>/dev/null && killed=$((killed + 1))
 	wait "$pid" 2>/dev/null
 done
