@@ -128,6 +128,7 @@ struct plan {
 	bool serve;			/* a sandbox that stays: init takes requests instead of argv */
 	bool late_filters;		/* serve: the profile is not one of ours (INIT_LATE_FILTERS) */
 	bool leaves;			/* serve: every command gets a cgroup leaf (INIT_LEAVES) */
+	bool once;			/* serve: for one command only (INIT_ONCE) */
 	bool background;		/* the executor goes on while the set-up child works, at the price of a copy of its pages */
 	int *keep_fds;			/* borrowed from exec_opts */
 	size_t nkeep_fds;

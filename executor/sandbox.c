@@ -65,7 +65,7 @@ void sandbox_filters(const struct plan *plan, struct observe_filters *ret)
 static void fill_serve(const struct plan *p, struct init_config *c)
 {
 	c->flags = INIT_SERVE | (c->flags & INIT_LANDLOCK) | (p->late_filters || p->filter ? INIT_LATE_FILTERS : 0u) |
-		   (p->leaves ? INIT_LEAVES : 0u);
+		   (p->leaves ? INIT_LEAVES : 0u) | (p->once ? INIT_ONCE : 0u);
 	c->argc = 0;
 	c->nkeep_fds = 0;
 	c->roots[c->nroots++] = p->workspace;

@@ -120,6 +120,15 @@ static bool pool_wanted(const struct server *s)
 	return !s->stopping && have < s->o->pool && all < AK_SANDBOXES_MAX;
 }
 
+/* when the next one is made: nobody has asked for anything for a moment, or somebody asks all the time */
+static uint64_t pool_due(const struct server *s)
+{
+	uint64_t quiet = s->busy_ns + (uint64_t)SERVE_QUIET_MS * NS_PER_MS;
+	uint64_t at = s->pool_late_ns && s->pool_late_ns < quiet ? s->pool_late_ns : quiet;
+
+	return at > s->pool_ns ? at : s->pool_ns;
+}
+
 static uint64_t next_deadline(const struct server *s)
 {
 	uint64_t next = UINT64_MAX;
@@ -138,7 +147,7 @@ static uint64_t next_deadline(const struct server *s)
 	sooner(&next, s->alive_ns);
 	sooner(&next, idle_end(s));
 	if (pool_wanted(s))
-		sooner(&next, s->pool_ns ? s->pool_ns : 1);
+		sooner(&next, pool_due(s));
 	return next;
 }
 
@@ -208,6 +217,21 @@ static void free_dead(struct server *s)
 	}
 }
 
+static void look_at_pool(struct server *s)
+{
+	uint64_t now;
+
+	if (!pool_wanted(s)) {
+		s->pool_late_ns = 0;
+		return;
+	}
+	now = ak_now_ns();
+	if (!s->pool_late_ns)
+		s->pool_late_ns = now + (uint64_t)SERVE_QUIET_MAX_MS * NS_PER_MS;
+	if (pool_due(s) <= now)
+		pool_fill(s);
+}
+
 static int turn(struct server *s, struct ak_err *err)
 {
 	struct epoll_event e[EVENTS_A_TURN];
@@ -222,8 +246,7 @@ static int turn(struct server *s, struct ak_err *err)
 			ev->fn(s, ev, e[i].events);
 	}
 	expire(s);
-	if (n == 0 && pool_wanted(s) && s->pool_ns <= ak_now_ns())	/* nobody asks for anything just now */
-		pool_fill(s);
+	look_at_pool(s);
 	free_dead(s);
 	if (s->fatal.code) {
 		*err = s->fatal;

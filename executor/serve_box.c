@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,6 +24,8 @@
 
 #define NS_PER_MS 1000000ull
 #define POOL_RETRY_MS 1000u	/* after a prepared sandbox failed */
+#define WARM_HEAP_BYTES (128u << 10)	/* of the heap's end, and of the stack: what requests use */
+#define WARM_STACK_BYTES (32u << 10)
 
 struct box *box_find(struct server *s, uint32_t id)
 {
@@ -264,19 +267,44 @@ static struct box *prepared(struct server *s, enum box_state state)
 
 struct box *box_fresh(struct server *s, struct conn *owner, struct ak_err *err)
 {
+	struct policy once = s->pol;
 	struct box *b = prepared(s, BOX_READY);
 
+	once.plan.once = true;
 	if (!b)
 		b = prepared(s, BOX_STARTING);
 	if (!b)
-		b = box_start(s, &s->pol, err);
+		b = box_start(s, &once, err);
 	if (!b)
 		return NULL;
 	b->pooled = false;
 	b->fresh = true;
 	b->owner = owner;
-	s->pool_ns = ak_now_ns() + SERVE_QUIET_MS * NS_PER_MS;
 	return b;
+}
+
+/*
+ * After a fork each page is copied when it is written first, which the next request would pay for. Source: madvise(2), Linux 5.14;
+ * an older kernel refuses, and the copies are made one by one.
+ */
+static void have_pages(const void *from, const void *to)
+{
+	uintptr_t a = (uintptr_t)from & ~(uintptr_t)4095, b = ((uintptr_t)to + 4095) & ~(uintptr_t)4095;
+
+	(void)madvise((void *)a, b - a, 23 /* MADV_POPULATE_WRITE */);
+}
+
+static void warm_up(struct server *s)
+{
+	extern char __data_start[], _end[];	/* what is written from the start, by the linker */
+	const char *here = __builtin_frame_address(0), *heap_end = sbrk(0);
+
+	have_pages(__data_start, _end);
+	have_pages(heap_end - WARM_HEAP_BYTES > _end ? heap_end - WARM_HEAP_BYTES : _end, heap_end);
+	have_pages(here - WARM_STACK_BYTES, here);
+	have_pages(s, &s->buf[1]);
+	have_pages(s->out, &s->out[1]);
+	have_pages(s->req, &s->req[1]);
 }
 
 void pool_fill(struct server *s)
@@ -285,8 +313,11 @@ void pool_fill(struct server *s)
 	struct box *b;
 
 	background.plan.background = true;	/* nobody waits for this one: clients are served meanwhile */
+	background.plan.once = true;
 	s->pool_ns = 0;
+	s->pool_late_ns = 0;
 	b = box_start(s, &background, NULL);
+	warm_up(s);
 	if (b)
 		b->pooled = true;
 	else

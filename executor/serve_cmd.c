@@ -445,7 +445,6 @@ static void outputs(const struct cmd *c, struct ak_result *r, uint8_t *inline_bu
 void cmd_result(struct server *s, struct cmd *c, struct conn *to, uint32_t seq)
 {
 	struct ak_result r = c->r;
-	uint8_t inline_buf[AK_CAPTURE_INLINE];
 	int fds[2] = { -1, -1 };
 
 	if (!to)
@@ -455,6 +454,6 @@ void cmd_result(struct server *s, struct cmd *c, struct conn *to, uint32_t seq)
 	if (c->job)
 		job_output(c, &r);
 	else
-		outputs(c, &r, inline_buf, fds);
+		outputs(c, &r, s->inlined, fds);
 	conn_reply(s, to, AK_OP_RESULT, seq, s->out, ak_result_encode(&r, s->out, sizeof(s->out)), fds[0], fds[1]);
 }

@@ -35,7 +35,8 @@
 #define SERVE_START_MS 20000u	/* for a sandbox to be ready */
 #define SERVE_KILL_MS 3000u	/* for init to end a command it was told to kill; then its sandbox is ended */
 #define SERVE_END_MS 5000u	/* for a sandbox that was killed to be gone; it is reported and waited for further */
-#define SERVE_QUIET_MS 4u	/* after an answer: what nobody waits for lets the client have the processor first */
+#define SERVE_QUIET_MS 8u	/* after an answer: what nobody waits for lets the client have the processors first ... */
+#define SERVE_QUIET_MAX_MS 200u	/* ... but not forever */
 #define SERVE_ALIVE_MS 5000u	/* how often alive_fd is looked at */
 #define SERVE_CTL_QUEUE_MAX 64u	/* requests waiting for one init; more are refused */
 #define SERVE_READ_BYTES 65536u	/* one read of captured output */
@@ -312,6 +313,7 @@ struct server {
 	uint64_t busy_ns;	/* last time something was asked or ran */
 	uint64_t alive_ns;	/* next look at alive_fd */
 	uint64_t pool_ns;	/* not before: a pool that cannot be filled is not tried all the time */
+	uint64_t pool_late_ns;	/* not later, even if somebody asks for something all the time; 0: it is full */
 	bool ready_said;
 	bool stopping;
 	struct waiter shutdown[4];
@@ -319,6 +321,7 @@ struct server {
 	uint8_t buf[AK_MSG_MAX];	/* frame being read */
 	uint8_t out[AK_MSG_MAX];	/* frame being written */
 	uint8_t req[AK_INIT_REQ_MAX];
+	uint8_t inlined[AK_CAPTURE_INLINE];	/* output that goes with a RESULT */
 };
 
 uint64_t now_ms(void);		/* monotonic */

@@ -61,16 +61,16 @@ void box_failed(struct box *b, uint32_t id, uint32_t stage, int err, const char 
 	(void)box_say(b, &m, -1);
 }
 
-static ssize_t send_out(int ctl, const struct out *o)
+int box_send(int ctl, const void *buf, size_t len, int fd)
 {
 	union {
 		char buf[CMSG_SPACE(sizeof(int))];
 		struct cmsghdr align;
 	} control = { 0 };
-	struct iovec iov = { .iov_base = (void *)(uintptr_t)o->buf, .iov_len = o->len };
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)buf, .iov_len = len };
 	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1 };
 
-	if (o->fd >= 0) {
+	if (fd >= 0) {
 		struct cmsghdr *c = (struct cmsghdr *)control.buf;
 
 		h.msg_control = control.buf;
@@ -78,9 +78,9 @@ static ssize_t send_out(int ctl, const struct out *o)
 		c->cmsg_level = SOL_SOCKET;
 		c->cmsg_type = SCM_RIGHTS;
 		c->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(c), &o->fd, sizeof(o->fd));
+		memcpy(CMSG_DATA(c), &fd, sizeof(fd));
 	}
-	return sendmsg(ctl, &h, MSG_NOSIGNAL | MSG_DONTWAIT);
+	return sendmsg(ctl, &h, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
 /* Send what waits, as far as there is room. Return: false when the executor is gone */
@@ -90,8 +90,11 @@ static bool flush(struct box *b)
 	bool alive = true;
 
 	for (; done < b->nout; done++) {
-		if (send_out(b->in->ctl, &b->out[done]) < 0) {
-			alive = errno == EAGAIN || errno == EINTR || errno == ENOBUFS;
+		const struct out *o = &b->out[done];
+		int r = box_send(b->in->ctl, o->buf, o->len, o->fd);
+
+		if (r < 0) {
+			alive = r == -EAGAIN || r == -EINTR || r == -ENOBUFS;
 			break;
 		}
 		if (b->out[done].fd >= 0)
@@ -119,10 +122,10 @@ static void try_exec(struct box *b, uint64_t now)
 	int r = 0;
 
 	b->retry_ns = 0;	/* asked for: try at once */
-	if (slots_count(b, SLOT_RUNNING) + slots_count(b, SLOT_LOST) >= AK_INIT_COMMANDS_MAX) {
+	if (slots_running(b) >= AK_INIT_COMMANDS_MAX) {
 		box_failed(b, h->req.id, INIT_STAGE_SETUP, EAGAIN, "too many commands at a time", "wait for one to end");
 	} else if (s) {
-		slot_launch(b, s, h);
+		slot_launch(b, s, h, now);
 		h->is = false;
 		return;
 	} else if (slots_count(b, SLOT_PREPARING) == 0 && (r = slots_refill(b)) < 0) {
@@ -158,7 +161,7 @@ static void say_stats(struct box *b, uint32_t id)
 	struct init_rep m = {
 		.type = INIT_REP_STATS,
 		.id = id,
-		.running = slots_count(b, SLOT_RUNNING) + slots_count(b, SLOT_LOST),
+		.running = slots_running(b),
 		.spares = slots_count(b, SLOT_SPARE),
 		.files = files_count(b),
 		.processes = tree_count(b->proc),
@@ -276,6 +279,15 @@ pid_t box_fork(int cgroup_fd)
 	else
 		r = syscall(SYS_clone3, &a, sizeof(a));
 	return r < 0 ? -errno : (pid_t)r;
+}
+
+/* A page that was shared with a child is copied when it is written first; that is dear while somebody waits */
+__attribute__((noinline)) void box_touch(void)
+{
+	volatile char deep[2 * PAGE];
+
+	deep[0] = deep[PAGE] = 0;
+	errno = 0;
 }
 
 void box_wait(_Atomic uint32_t *word, uint32_t value)
@@ -401,6 +413,7 @@ int box_serve(struct init *in, const struct init_config *cfg)
 	struct box *b = box_new(in, cfg);
 	bool more = false;
 
+	b->buf[0] = 0;	/* the first request finds its page there */
 	raise_nofile();
 	check_no_new_privs(in);
 	confine_paths(in);
@@ -414,6 +427,8 @@ int box_serve(struct init *in, const struct init_config *cfg)
 		files_report(b);
 		if (!flush(b) && !AK_WEAK(in->weaken, AK_WEAK_PDEATH))
 			return EXIT_LOST;
+		if (b->nout == 0)
+			slots_flushed(b);
 		(void)slots_refill(b);
 		wait_ms = slots_tick(b, now_ns());
 		if (b->held.is && (wait_ms < 0 || wait_ms > 20))

@@ -2,7 +2,7 @@
 /*
  * Serve mode of ak-init: what its files share. Privilege: none.
  *
- *   init ── keeper ── parked command     a slot; two are always prepared. A keeper serves one command after another
+ *   init ── keeper ── parked command     a slot; three are prepared ahead. A keeper serves one command after another
  *        └─ file worker                  one for each file operation
  *
  * Keepers, parked commands and workers are forked from init and run our code only; all of them are non-dumpable. They share
@@ -38,6 +38,7 @@ enum slot_phase {
 	PHASE_BORN,	/* the keeper was forked or told to prepare another command */
 	PHASE_PARKED,	/* the command is confined and waits */
 	PHASE_TAKEN,	/* it runs with a table of descriptors of its own: init's copies can be closed */
+	PHASE_TELLING,	/* it ended and nothing is left of it: the keeper tells the executor */
 	PHASE_ENDED,	/* the keeper has written the result */
 };
 
@@ -76,7 +77,12 @@ struct slot_mem {
 	int state_in, state_out;	/* session, or -1 */
 	uint32_t helpers;		/* processes of ours that RLIMIT_NPROC has to allow beside the commands' own */
 	uint32_t body_len;
+	uint32_t nfds;			/* that init holds for it, the terminal and the state included */
+	uint64_t start_ns;
+	uint32_t leaf;			/* id of its cgroup leaf; 0: none */
+	_Atomic uint32_t direct;	/* init to keeper: nothing of the command waits in init, so say EXITED yourself */
 	/* the end */
+	uint32_t told;			/* the keeper has said it; before PHASE_ENDED */
 	struct slot_result result;	/* by the keeper before PHASE_ENDED */
 	struct slot_failure failure;	/* by the command or the keeper */
 	uint8_t body[AK_INIT_EXEC_INLINE];
@@ -99,12 +105,10 @@ struct slot {
 	struct slot_mem *mem;
 	pid_t keeper;		/* 0: reaped */
 	uint32_t id;
-	uint32_t leaf;		/* id of its cgroup leaf; 0: none */
 	int leaf_fd;
 	int fds[AK_INIT_REQ_FDS_MAX + 2];	/* init's copies of what the command was given: streams, terminal, old state */
 	uint32_t nfds;
 	int state_out;		/* session; -1 */
-	uint64_t start_ns;
 	uint64_t since_ns;	/* PREPARING: birth; RUNNING: 0 or when KILL came; LOST: when it was noticed */
 	uint32_t session;	/* index + 1; 0: none */
 	bool busy;		/* IDLE: not to be used again, it ends when its processes have */
@@ -157,8 +161,11 @@ struct box {
 	uint32_t nout;
 	struct held held;
 	bool ready;			/* INIT_REP_READY was said */
+	bool launched;			/* a command was let go */
+	bool undirect;			/* a command runs whose first answers were not sent yet */
 	bool sweep;			/* processes without a keeper may be there */
 	uint64_t retry_ns;		/* when to prepare again after a failure; 0: at once */
+	uint64_t quiet_ns;		/* not before, as long as a spare is left: who waits for an answer has the processors */
 	uint64_t commands;
 	uint32_t nproc;			/* index + 1 of RLIMIT_NPROC in cfg->rlimits */
 	uint8_t buf[AK_INIT_REQ_MAX + 1];
@@ -171,8 +178,12 @@ int box_serve(struct init *in, const struct init_config *cfg);
 void box_wake(const struct box *b);
 /** box_say() - a message up; never blocks. @fd is taken (-1: none). Return: 0 or -ENOBUFS (must not happen: see BOX_OUT_MAX). */
 int box_say(struct box *b, const struct init_rep *m, int fd);
+/** box_send() - one message on CTL now, by whoever shares init's descriptors. Return: 0 or negative errno (-EAGAIN: no room). */
+int box_send(int ctl, const void *buf, size_t len, int fd);
 /** box_fork() - a copy of us that shares our descriptors, in a cgroup (-1: ours). Return: as fork(2), negative errno on failure. */
 pid_t box_fork(int cgroup_fd);
+/** box_touch() - after a fork: have those pages of our own that the next request needs */
+void box_touch(void);
 /** box_wait() - sleep while a word of shared memory has @value */
 void box_wait(_Atomic uint32_t *word, uint32_t value);
 /** box_set() - write a word of shared memory and wake who sleeps on it */
@@ -187,10 +198,16 @@ int slots_refill(struct box *b);
 struct slot *slot_spare(struct box *b);
 /** slots_count() - Return: how many are in @state. */
 uint32_t slots_count(const struct box *b, enum slot_state state);
+/** slots_running() - Return: commands that run, or of which something may be left. */
+uint32_t slots_running(const struct box *b);
+/** slots_flushed() - nothing waits for room on CTL: from now on keepers may tell ends themselves */
+void slots_flushed(struct box *b);
 /** slot_launch() - let a spare run the request; the descriptors of @h are taken */
-void slot_launch(struct box *b, struct slot *s, struct held *h);
+void slot_launch(struct box *b, struct slot *s, struct held *h, uint64_t now);
 /** slots_look() - notice what keepers and commands have written */
 void slots_look(struct box *b);
+/** slot_rep() - what is to be said of the end that is written in @m */
+void slot_rep(const struct slot_mem *m, struct init_rep *ret);
 /** slots_report() - say which commands ended, while there is room */
 void slots_report(struct box *b);
 /** slot_signal(), slot_kill() - pass on to the keeper of the running command @id, if there is one */
@@ -231,6 +248,7 @@ struct launch {
 	struct init *in;
 	struct init_config *cfg;	/* becomes the command's: argv, envp, cwd */
 	struct init_exec exec;
+	const char **strings;		/* STRINGS_USUAL of them, in pages that are there */
 	uint32_t at;			/* next of m->fds */
 	int from[AK_INIT_EXTRA_MAX];	/* the extra descriptors before they are placed */
 	int state_in, state_out;	/* session; -1: none */

@@ -14,6 +14,7 @@
 #define KILL_GRACE_NS (4000 * MS)	/* a keeper that does not end its command is ended itself */
 #define LOST_MAX_NS (2000 * MS)		/* what a lost keeper left is not waited for any longer */
 #define RETRY_NS (200 * MS)		/* after a slot that could not be prepared */
+#define QUIET_NS (4 * MS)		/* after a command was let go or its end was told: the next is prepared when nobody waits */
 #define SWEEP_MS 5
 
 uint32_t slots_count(const struct box *b, enum slot_state state)
@@ -22,6 +23,18 @@ uint32_t slots_count(const struct box *b, enum slot_state state)
 
 	for (size_t i = 0; i < BOX_SLOTS; i++)
 		n += b->slots[i].state == state;
+	return n;
+}
+
+uint32_t slots_running(const struct box *b)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < BOX_SLOTS; i++) {
+		const struct slot *s = &b->slots[i];
+
+		n += s->state == SLOT_LOST || (s->state == SLOT_RUNNING && atomic_load(&s->mem->phase) < PHASE_TELLING);
+	}
 	return n;
 }
 
@@ -67,6 +80,9 @@ static void reset(struct slot *s)
 	atomic_store(&m->phase, PHASE_BORN);
 	atomic_store(&m->signals, 0);
 	atomic_store(&m->kill, 0);
+	atomic_store(&m->direct, 0);
+	m->told = 0;
+	m->leaf = 0;
 	m->failure.stage = 0;
 	m->command = 0;
 	*s = (struct slot){ .mem = m, .leaf_fd = -1, .state_out = -1, .keeper = s->keeper };
@@ -74,7 +90,7 @@ static void reset(struct slot *s)
 
 static void take_leaf(struct box *b, struct slot *s)
 {
-	s->leaf = b->leaves[0].id;
+	s->mem->leaf = b->leaves[0].id;
 	s->leaf_fd = b->leaves[0].fd;
 	b->nleaves--;
 	memmove(b->leaves, b->leaves + 1, b->nleaves * sizeof(b->leaves[0]));
@@ -83,7 +99,7 @@ static void take_leaf(struct box *b, struct slot *s)
 static void give_leaf_back(struct box *b, struct slot *s)
 {
 	memmove(b->leaves + 1, b->leaves, b->nleaves * sizeof(b->leaves[0]));
-	b->leaves[0] = (struct leaf){ .id = s->leaf, .fd = s->leaf_fd };
+	b->leaves[0] = (struct leaf){ .id = s->mem->leaf, .fd = s->leaf_fd };
 	b->nleaves++;
 }
 
@@ -108,6 +124,7 @@ static int prepare(struct box *b, struct slot *s)
 	pid = box_fork(-1);
 	if (pid == 0)
 		keeper_main(b, s);
+	box_touch();
 	if (pid > 0) {
 		s->keeper = pid;
 		return 0;
@@ -127,9 +144,9 @@ static void retire(struct slot *s)
 	s->state = SLOT_GONE;
 }
 
-static uint32_t fill_from(struct box *b, enum slot_state state, uint32_t have, int *ret_err)
+static uint32_t fill_from(struct box *b, enum slot_state state, uint32_t have, uint32_t want, int *ret_err)
 {
-	for (size_t i = 0; i < BOX_SLOTS && have < AK_INIT_SPARES && *ret_err == 0; i++) {
+	for (size_t i = 0; i < BOX_SLOTS && have < want && *ret_err == 0; i++) {
 		struct slot *s = &b->slots[i];
 
 		if (s->state != state || s->busy)
@@ -140,16 +157,34 @@ static uint32_t fill_from(struct box *b, enum slot_state state, uint32_t have, i
 	return have;
 }
 
+/*
+ * How many spares there should be now. The last one is replaced at once; the others are when nothing was asked or told for a moment,
+ * since to prepare one costs as much as a small command, and whoever runs or waits for one should have the processors.
+ */
+static uint32_t wanted(struct box *b, uint32_t have)
+{
+	if (b->held.is || !b->ready)
+		return have > 0 ? have : 1;
+	if (b->cfg->flags & INIT_ONCE)
+		return b->launched ? 0 : 1;
+	if (have > 0 && b->quiet_ns && now_ns() < b->quiet_ns)
+		return have;
+	b->quiet_ns = 0;
+	return have > 0 ? AK_INIT_SPARES : 1;
+}
+
 int slots_refill(struct box *b)
 {
-	uint32_t have = slots_count(b, SLOT_SPARE) + slots_count(b, SLOT_PREPARING), idle = 0;
+	uint32_t have = slots_count(b, SLOT_SPARE) + slots_count(b, SLOT_PREPARING), want = wanted(b, have), idle = 0;
 	int r = 0;
 
+	if (have >= want)
+		return 0;
 	if (b->retry_ns && now_ns() < b->retry_ns)
 		return have > 0 ? 0 : -EAGAIN;
 	b->retry_ns = 0;
-	have = fill_from(b, SLOT_IDLE, have, &r);
-	have = fill_from(b, SLOT_FREE, have, &r);
+	have = fill_from(b, SLOT_IDLE, have, want, &r);
+	have = fill_from(b, SLOT_FREE, have, want, &r);
 	if (r < 0 && r != -ENOENT)
 		b->retry_ns = now_ns() + RETRY_NS;
 	for (size_t i = 0; i < BOX_SLOTS; i++) {
@@ -212,8 +247,8 @@ static const char *fill(struct box *b, struct slot *s, struct held *h, int *ret_
 	memcpy(m->fds, h->fds, h->nfds * sizeof(h->fds[0]));
 	m->helpers = 1 + files_count(b);
 	for (size_t i = 0; i < BOX_SLOTS; i++)
-		m->helpers += (b->slots[i].keeper != 0) + (b->slots[i].state == SLOT_SPARE || b->slots[i].state == SLOT_PREPARING);
-	m->helpers += 2;	/* the next spare */
+		m->helpers += b->slots[i].keeper != 0;
+	m->helpers += 2 * AK_INIT_SPARES;	/* those that are prepared, and those to come */
 	if (q->flags & INIT_EXEC_SESSION)
 		*ret_err = -session_begin(b, q->session, (q->flags & INIT_EXEC_RESET) != 0, &m->state_in, &m->state_out);
 	if (*ret_err)
@@ -238,9 +273,9 @@ static void close_streams(struct slot *s)
 	s->nfds = 0;
 }
 
-void slot_launch(struct box *b, struct slot *s, struct held *h)
+void slot_launch(struct box *b, struct slot *s, struct held *h, uint64_t now)
 {
-	const struct init_rep started = { .type = INIT_REP_STARTED, .id = h->req.id, .leaf = s->leaf, .pid = (uint32_t)s->mem->command };
+	const struct init_rep started = { .type = INIT_REP_STARTED, .id = h->req.id, .leaf = s->mem->leaf, .pid = (uint32_t)s->mem->command };
 	int err = 0;
 	const char *what = fill(b, s, h, &err);
 
@@ -264,15 +299,30 @@ void slot_launch(struct box *b, struct slot *s, struct held *h)
 	s->session = h->req.flags & INIT_EXEC_SESSION ? h->req.session + 1 : 0;
 	s->state = SLOT_RUNNING;
 	s->since_ns = 0;
-	s->start_ns = now_ns();
-	/* somebody may have stopped it while it waited; a stop of its own comes later */
-	(void)kill(s->mem->command, SIGCONT);
+	s->mem->nfds = h->nfds + (s->mem->slave >= 0) + (s->mem->state_in >= 0);
+	s->mem->start_ns = now;
+	b->quiet_ns = now + QUIET_NS;
+	b->launched = true;
+	if (!(h->req.flags & (INIT_EXEC_STARTED | INIT_EXEC_TTY | INIT_EXEC_SESSION)))
+		atomic_store(&s->mem->direct, 1);
+	else
+		b->undirect = true;
+	/* should somebody have stopped it, its keeper has made it go on, or does so now */
 	box_set(&s->mem->go, 1);
 	if (h->req.flags & INIT_EXEC_STARTED)
 		(void)box_say(b, &started, -1);
 }
 
 /* ---- while it runs ---- */
+
+void slots_flushed(struct box *b)
+{
+	for (size_t i = 0; b->undirect && i < BOX_SLOTS; i++) {
+		if (b->slots[i].state == SLOT_RUNNING && !b->slots[i].session)
+			atomic_store(&b->slots[i].mem->direct, 1);
+	}
+	b->undirect = false;
+}
 
 /* Keepers block all signals and wait for this one and SIGCHLD; a stopped one goes on first */
 static void nudge(const struct slot *s)
@@ -307,6 +357,14 @@ void slot_kill(struct box *b, uint32_t id)
 
 /* ---- the end ---- */
 
+/* The executor knows; the slot is for another command */
+static void done(struct box *b, struct slot *s)
+{
+	b->commands++;
+	s->busy = (s->mem->result.flags & INIT_EXITED_LEFT) != 0;
+	s->state = s->keeper ? SLOT_IDLE : SLOT_FREE;
+}
+
 static void ended(struct box *b, struct slot *s)
 {
 	close_streams(s);
@@ -314,6 +372,9 @@ static void ended(struct box *b, struct slot *s)
 		s->mem->result.flags |= INIT_EXITED_STATE;
 	s->state_out = -1;
 	s->state = SLOT_ENDED;
+	b->quiet_ns = now_ns() + QUIET_NS;
+	if (s->mem->told)
+		done(b, s);
 }
 
 void slots_look(struct box *b)
@@ -327,6 +388,8 @@ void slots_look(struct box *b)
 			s->state = SLOT_SPARE;
 			if (!b->ready)
 				(void)box_say(b, &(struct init_rep){ .type = INIT_REP_READY }, -1);
+			if (!b->ready)
+				b->quiet_ns = now_ns() + QUIET_NS;
 			b->ready = true;
 		} else if (s->state != SLOT_RUNNING && now == PHASE_ENDED) {
 			close_leaf(s);
@@ -340,12 +403,11 @@ void slots_look(struct box *b)
 	}
 }
 
-static void report(struct box *b, struct slot *s)
+void slot_rep(const struct slot_mem *m, struct init_rep *ret)
 {
-	const struct slot_mem *m = s->mem;
 	const struct slot_result *r = &m->result;
 	const struct slot_failure *f = &m->failure;
-	struct init_rep rep = { .type = INIT_REP_EXITED, .id = s->id, .leaf = s->leaf };
+	struct init_rep rep = { .type = INIT_REP_EXITED, .id = m->req.id, .leaf = m->leaf };
 
 	if (f->stage && !(r->flags & INIT_EXITED_LOST)) {
 		rep.type = INIT_REP_FAILED;
@@ -357,16 +419,22 @@ static void report(struct box *b, struct slot *s)
 	} else {
 		rep.flags = r->flags;
 		rep.wstatus = r->wstatus;
-		rep.start_ns = s->start_ns;
-		rep.end_ns = r->end_ns < s->start_ns ? s->start_ns : r->end_ns;
+		rep.start_ns = m->start_ns;
+		rep.end_ns = r->end_ns < m->start_ns ? m->start_ns : r->end_ns;
 		rep.user_ns = r->user_ns;
 		rep.system_ns = r->system_ns;
 		rep.maxrss_bytes = r->maxrss_bytes;
 	}
+	*ret = rep;
+}
+
+static void report(struct box *b, struct slot *s)
+{
+	struct init_rep rep;
+
+	slot_rep(s->mem, &rep);
 	(void)box_say(b, &rep, -1);
-	b->commands++;
-	s->busy = (r->flags & INIT_EXITED_LEFT) != 0;
-	s->state = s->keeper ? SLOT_IDLE : SLOT_FREE;
+	done(b, s);
 }
 
 void slots_report(struct box *b)
@@ -483,5 +551,7 @@ int slots_tick(struct box *b, uint64_t now)
 		wait_ms = soonest(wait_ms, SWEEP_MS);
 	if (b->retry_ns)
 		wait_ms = soonest(wait_ms, (int)(RETRY_NS / MS));
+	if (b->quiet_ns && !(b->cfg->flags & INIT_ONCE))
+		wait_ms = soonest(wait_ms, (int)(QUIET_NS / MS));
 	return wait_ms;
 }

@@ -126,12 +126,32 @@ static bool reap(struct keeper *k)
 
 /* ---- the end ---- */
 
+/*
+ * Straight to the executor: that init is woken, looks and says it would cost who waits more than all we do here. Where there is no
+ * room, or a profile forbids the call, init says it. Should we be killed in between, init tells the executor of a lost command that
+ * it has heard of before: it overlooks that.
+ */
+static void say_end(const struct keeper *k)
+{
+	uint8_t buf[AK_INIT_REP_MAX];
+	struct init_rep rep;
+	long n;
+
+	if (!atomic_load(&k->m->direct) || (k->r.flags & INIT_EXITED_LEFT))
+		return;
+	atomic_store(&k->m->phase, PHASE_TELLING);
+	slot_rep(k->m, &rep);
+	n = init_rep_encode(&rep, buf, sizeof(buf));
+	k->m->told = n > 0 && box_send(k->b->in->ctl, buf, (size_t)n, -1) == 0;
+}
+
 static void tell(struct keeper *k)
 {
 	if (k->told)
 		return;
 	k->told = true;
 	k->m->result = k->r;
+	say_end(k);
 	atomic_store(&k->m->phase, PHASE_ENDED);
 	box_wake(k->b);
 }
@@ -159,9 +179,12 @@ static void end_tree(struct keeper *k)
 /* One command from its birth to the end of all it left */
 static void keep(struct keeper *k, struct box *b, struct slot *s)
 {
+	bool left;
+
 	k->command = box_fork(k->m->leaf_fd);
 	if (k->command == 0)
 		parked_main(b, s);
+	box_touch();
 	if (k->command < 0) {
 		struct failure f = { .stage = INIT_STAGE_SETUP, .err = -k->command, .exit_code = 125 };
 
@@ -171,7 +194,7 @@ static void keep(struct keeper *k, struct box *b, struct slot *s)
 		tell(k);
 		return;
 	}
-	while (reap(k) && !k->ended) {
+	while ((left = reap(k)) && !k->ended) {
 		pass_signals(k);
 		if (atomic_load(&k->m->kill)) {
 			k->r.flags |= INIT_EXITED_KILLED;
@@ -179,7 +202,7 @@ static void keep(struct keeper *k, struct box *b, struct slot *s)
 		}
 		wait_signal(-1);
 	}
-	if (!AK_WEAK(b->in->weaken, AK_WEAK_KEEPER))
+	if (left && !AK_WEAK(b->in->weaken, AK_WEAK_KEEPER))
 		end_tree(k);
 	tell(k);
 }

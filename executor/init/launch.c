@@ -20,23 +20,44 @@
 #include "executor/ns/kabi.h"
 #include "executor/shared/ak_weaken.h"
 
+#define STRINGS_USUAL 256u	/* pointers to arguments and environment of a request for which nothing is mapped */
+#define STACK_USUAL (24u << 10)	/* what the way from a request to its exec takes */
+#define PAGE 4096u
+
 /* ---- waiting ---- */
 
 /* The limit counts our helpers as well, so it is higher by what there may be; the exact number is set with the request */
-static void allow_helpers(const struct box *b, struct init_config *cfg, uint64_t n)
+static void allow_helpers(struct init_rlimit *l, uint64_t n)
 {
-	struct init_rlimit *l;
-
-	if (b->nproc == 0)
-		return;
-	l = &cfg->rlimits[b->nproc - 1];
 	if (l->soft < UINT64_MAX - n)
 		l->soft += n;
 	if (l->hard < UINT64_MAX - n)
 		l->hard += n;
 }
 
-static void become_parked(const struct box *b, struct init *in, struct slot_mem *m)
+/* Pages are cheap to touch while nobody waits, and dear afterwards: a fault costs as much as a few system calls */
+static __attribute__((noinline)) void touch_stack(void)
+{
+	volatile char deep[STACK_USUAL];
+
+	for (size_t i = 0; i < sizeof(deep); i += PAGE)
+		deep[i] = 0;
+}
+
+static void touch(const struct init_config *cfg, const struct slot_mem *m, const char **strings)
+{
+	volatile char sink = cfg->cwd[0];
+
+	for (uint32_t i = 0; i < cfg->envc; i++)
+		sink = cfg->envp[i][0];
+	sink = (char)m->body[PAGE];
+	(void)sink;
+	for (size_t i = 0; i < STRINGS_USUAL; i += PAGE / sizeof(*strings))
+		*(const char *volatile *)&strings[i] = NULL;
+	touch_stack();
+}
+
+static void become_parked(const struct box *b, struct init *in, struct slot_mem *m, const char **strings)
 {
 	struct init_config wide = *b->cfg;
 
@@ -46,7 +67,8 @@ static void become_parked(const struct box *b, struct init *in, struct slot_mem 
 	if (!AK_WEAK(in->weaken, AK_WEAK_SESSION) && setsid() < 0)
 		fail_simple(in, INIT_STAGE_SETUP, errno, "setsid");
 	(void)umask(022);
-	allow_helpers(b, &wide, AK_INIT_HELPERS(AK_INIT_COMMANDS_MAX));
+	if (b->nproc)
+		allow_helpers(&wide.rlimits[b->nproc - 1], AK_INIT_HELPERS(AK_INIT_COMMANDS_MAX));
 	in->cfg = &wide;
 	confine_limits(in);
 	check_no_new_privs(in);
@@ -55,6 +77,7 @@ static void become_parked(const struct box *b, struct init *in, struct slot_mem 
 	else if (!(b->cfg->flags & INIT_LATE_FILTERS))
 		confine_filters(in);
 	in->cfg = NULL;
+	touch(b->cfg, m, strings);
 	m->command = getpid();
 	atomic_store(&m->phase, PHASE_PARKED);
 	box_wake(b);
@@ -110,7 +133,7 @@ static void read_request(struct launch *l)
 
 	if (n < 0)
 		fail_simple(l->in, INIT_STAGE_SETUP, 0, malformed);
-	strv = launch_memory(l, (size_t)n * sizeof(char *));
+	strv = (size_t)n <= STRINGS_USUAL ? l->strings : launch_memory(l, (size_t)n * sizeof(char *));
 	if (init_exec_decode(p, len, strv, (size_t)n, &l->exec) < 0 || !fits(&l->m->req, &l->exec))
 		fail_simple(l->in, INIT_STAGE_SETUP, 0, malformed);
 }
@@ -140,7 +163,8 @@ static void own_table(const struct launch *l)
 		close_on_exec(l);
 	}
 	atomic_store(&l->m->phase, PHASE_TAKEN);
-	box_wake(l->b);
+	if (l->m->nfds > 0)	/* else it has no copies to close */
+		box_wake(l->b);
 }
 
 /* dup2() clears close-on-exec; a descriptor that has the number already would keep it */
@@ -259,16 +283,15 @@ static _Noreturn void limit_failed(const struct launch *l, uint32_t resource, in
 
 static void lower_limits(const struct launch *l)
 {
-	struct init_config cfg = *l->b->cfg;
 	uint64_t now[2];
 
 	if (AK_WEAK(l->in->weaken, AK_WEAK_RLIMITS))
 		return;
-	allow_helpers(l->b, &cfg, l->m->helpers);
 	if (l->b->nproc) {
-		const struct init_rlimit *p = &cfg.rlimits[l->b->nproc - 1];
+		struct init_rlimit p = l->b->cfg->rlimits[l->b->nproc - 1];
 
-		if (syscall(SYS_prlimit64, 0, RLIMIT_NPROC, (const uint64_t[]){ p->soft, p->hard }, NULL) < 0)
+		allow_helpers(&p, l->m->helpers);
+		if (syscall(SYS_prlimit64, 0, RLIMIT_NPROC, (const uint64_t[]){ p.soft, p.hard }, NULL) < 0)
 			limit_failed(l, RLIMIT_NPROC, errno, strerror(errno));
 	}
 	for (uint32_t i = 0; i < l->exec.nrlimits; i++) {
@@ -311,10 +334,11 @@ _Noreturn void parked_main(struct box *b, struct slot *s)
 {
 	struct init in = *b->in;
 	struct init_config cfg = *b->cfg;
-	struct launch l = { .b = b, .m = s->mem, .in = &in, .cfg = &cfg, .state_in = -1, .state_out = -1 };
+	const char *strings[STRINGS_USUAL];
+	struct launch l = { .b = b, .m = s->mem, .in = &in, .cfg = &cfg, .strings = strings, .state_in = -1, .state_out = -1 };
 
 	in.failure = &s->mem->failure;
-	become_parked(b, &in, s->mem);
+	become_parked(b, &in, s->mem, strings);
 	in.cfg = &cfg;
 	read_request(&l);
 	own_table(&l);

@@ -38,7 +38,7 @@ static bool mode_valid(const struct init_config *c)
 	if ((c->flags & INIT_LEARN) && c->joined.count == 0)
 		return false;
 	if (!(c->flags & INIT_SERVE))
-		return c->argc > 0 && c->nroots == 0 && !(c->flags & (INIT_LATE_FILTERS | INIT_LEAVES));
+		return c->argc > 0 && c->nroots == 0 && !(c->flags & (INIT_LATE_FILTERS | INIT_LEAVES | INIT_ONCE));
 	for (uint32_t i = 0; i < c->nroots; i++) {
 		if (!c->roots[i] || c->roots[i][0] != '/')
 			return false;

@@ -38,8 +38,9 @@ enum init_config_flags {
 	INIT_LEAVES = 1u << 4,		/* with INIT_SERVE: every command is born in a cgroup leaf that INIT_REQ_LEAF brought */
 	/* trace the command and all it starts, and say which calls they made. joined answers with SECCOMP_RET_TRACE to what passes */
 	INIT_LEARN = 1u << 5,
+	INIT_ONCE = 1u << 6,		/* with INIT_SERVE: one command is expected, so only one is prepared ahead; more are served */
 };
-#define INIT_FLAGS_ALL (INIT_TTY | INIT_LANDLOCK | INIT_SERVE | INIT_LATE_FILTERS | INIT_LEAVES | INIT_LEARN)
+#define INIT_FLAGS_ALL (INIT_TTY | INIT_LANDLOCK | INIT_SERVE | INIT_LATE_FILTERS | INIT_LEAVES | INIT_LEARN | INIT_ONCE)
 
 /* How a command may use what lies below a path; init turns it into Landlock rights the kernel's ABI knows */
 enum init_path_access {

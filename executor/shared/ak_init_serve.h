@@ -6,6 +6,7 @@
  * run, never 0. Descriptors come only with the messages that say so, exactly as many as init_req_fds() gives.
  *
  * Answers. EXEC: [PTY] [STARTED] and then exactly one of FAILED and EXITED; FAILED may come after STARTED (the exec itself failed).
+ * An EXITED with INIT_EXITED_LOST may come for a command whose EXITED has come: its keeper was killed while it told.
  * FILE: exactly one FILE. STATS: exactly one STATS. SIGNAL, KILL and LEAF have none; an id that does not run any more is no error.
  *
  * A request that does not decode, or brings other descriptors than it says, ends init, and the sandbox with it: the executor is
@@ -25,7 +26,7 @@
 #define AK_INIT_EXEC_INLINE 49152u	/* a longer body of EXEC comes as a sealed memfd (INIT_EXEC_MEMFD) */
 #define AK_INIT_EXEC_MAX (4u << 20)	/* a body of EXEC at all */
 #define AK_INIT_COMMANDS_MAX 64u	/* commands at a time; one more is FAILED with EAGAIN */
-#define AK_INIT_SPARES 2u		/* prepared commands that wait */
+#define AK_INIT_SPARES 3u		/* prepared commands that wait */
 #define AK_INIT_FILES_MAX 8u		/* file operations at a time; one more is answered with EAGAIN */
 #define AK_INIT_LEAVES_MAX 4u		/* cgroup leaves that wait for a command */
 #define AK_INIT_SESSIONS_MAX 8u		/* shell sessions of a sandbox */

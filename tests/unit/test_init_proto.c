@@ -46,7 +46,7 @@ static struct init_config serving(void)
 {
 	struct init_config c = sample();
 
-	c.flags = INIT_SERVE | INIT_LATE_FILTERS | INIT_LEAVES | INIT_LANDLOCK;
+	c.flags = INIT_SERVE | INIT_LATE_FILTERS | INIT_LEAVES | INIT_ONCE | INIT_LANDLOCK;
 	c.argc = 0;
 	c.nkeep_fds = 0;
 	c.joined = (struct init_filter){ 0 };
@@ -241,6 +241,7 @@ START_TEST(config_encode_refuses_what_init_would)
 	BAD((c = serving(), c.flags |= INIT_LEARN));
 	BAD(c.flags |= INIT_LATE_FILTERS);
 	BAD(c.flags |= INIT_LEAVES);
+	BAD(c.flags |= INIT_ONCE);
 	BAD((c.roots[0] = "/work", c.nroots = 1));
 	BAD(c.flags = INIT_SERVE);	/* with an argv and kept descriptors */
 	BAD((c = serving(), c.argc = 1));
