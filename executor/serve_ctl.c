@@ -172,7 +172,7 @@ static void on_command(struct server *s, struct box *b, const struct init_rep *m
 	struct cmd *c = cmd_find(s, m->id);
 
 	/* its keeper had told of the end and was killed before init knew: ids are never used twice */
-	if (!c && m->type == INIT_REP_EXITED && (m->flags & INIT_EXITED_LOST))
+	if ((!c || c->state == CMD_ENDED) && m->type == INIT_REP_EXITED && (m->flags & INIT_EXITED_LOST))
 		return;
 	if (!c || c->box != b || (c->state != CMD_SENT && c->state != CMD_RUNNING)) {
 		broken(s, b, "a message about a command that does not run");

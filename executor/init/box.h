@@ -261,8 +261,8 @@ void *launch_memory(const struct launch *l, size_t n);
 void shell_argv(struct launch *l);
 /** session_begin() - in init: descriptors for the state of a session call. Return: 0 or negative errno. */
 int session_begin(struct box *b, uint32_t session, bool reset, int *ret_in, int *ret_out);
-/** session_end() - take the new state if it is whole. Return: whether it was. @state_out is taken. */
-bool session_end(struct box *b, uint32_t session, int state_out);
+/** session_end() - take the new state if the shell ended @by_itself and it is whole. Return: whether it was. @state_out is taken. */
+bool session_end(struct box *b, uint32_t session, int state_out, bool by_itself);
 
 /* ---- file operations: init's side (files.c) ---- */
 /** files_start() - a worker for the request of @h; its descriptors are taken */

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define MS 1000000ull
@@ -367,8 +368,11 @@ static void done(struct box *b, struct slot *s)
 
 static void ended(struct box *b, struct slot *s)
 {
+	const struct slot_result *r = &s->mem->result;
+	const bool by_itself = WIFEXITED((int)r->wstatus) && !(r->flags & (INIT_EXITED_LOST | INIT_EXITED_KILLED)) && !s->mem->failure.stage;
+
 	close_streams(s);
-	if (s->session && session_end(b, s->session - 1, s->state_out))
+	if (s->session && session_end(b, s->session - 1, s->state_out, by_itself))
 		s->mem->result.flags |= INIT_EXITED_STATE;
 	s->state_out = -1;
 	s->state = SLOT_ENDED;

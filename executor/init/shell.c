@@ -6,8 +6,12 @@
  *
  * State: a shell script in a memory file that the shell itself writes when it ends (exported variables, the names that are not set
  * any more, functions where the shell can print them, the working directory), complete only if its last line is there. It is
- * sealed then. A call that replaces or kills its shell leaves the old one. A command can write nonsense into it, as into any
- * start-up file of its home: it then meets its own nonsense in the next call of that session, and INIT_EXEC_RESET forgets it.
+ * sealed then. A call that replaces its shell leaves the old one, and so does one whose shell was killed, whatever is in the file.
+ *
+ * Any process of a call can write into the file: what the shell holds open for itself, others of its uid can open through
+ * /proc/PID/fd, or trace the shell. So a state is worth what the sandbox is worth: it is only ever read by shells inside it, never
+ * by us but for its size, its last line and that it is text. A shell that ends by itself writes it anew over what others have
+ * written. Who changes it after that shapes the next call of the session, as the call's own text may; INIT_EXEC_RESET forgets it.
  */
 #include "executor/init/box.h"
 
@@ -308,22 +312,33 @@ int session_begin(struct box *b, uint32_t session, bool reset, int *ret_in, int 
 	return 0;
 }
 
+/* As a shell writes it: text that ends with the last line. One with a NUL would be read differently from how it looks */
 static bool whole(int fd)
 {
-	char tail[sizeof(STATE_END) - 1];
+	const size_t tail = sizeof(STATE_END) - 1;
 	struct stat st;
+	const char *p;
+	size_t n;
+	bool ok;
 
-	return fstat(fd, &st) == 0 && st.st_size >= (off_t)sizeof(tail) && st.st_size <= (off_t)AK_INIT_STATE_MAX &&
-	       pread(fd, tail, sizeof(tail), st.st_size - (off_t)sizeof(tail)) == (ssize_t)sizeof(tail) &&
-	       memcmp(tail, STATE_END, sizeof(tail)) == 0;
+	if (fstat(fd, &st) < 0 || st.st_size < (off_t)tail || st.st_size > (off_t)AK_INIT_STATE_MAX)
+		return false;
+	n = (size_t)st.st_size;
+	p = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED)
+		return false;
+	ok = memcmp(p + n - tail, STATE_END, tail) == 0 && !memchr(p, 0, n);
+	(void)munmap((void *)(uintptr_t)p, n);
+	return ok;
 }
 
-bool session_end(struct box *b, uint32_t session, int state_out)
+bool session_end(struct box *b, uint32_t session, int state_out, bool by_itself)
 {
 	if (state_out < 0)
 		return false;
 	/* sealed first: what is looked at cannot change any more. Refused while somebody has it mapped for writing */
-	if (fcntl(state_out, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) < 0 || !whole(state_out)) {
+	if (fcntl(state_out, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) < 0 || !by_itself ||
+	    !whole(state_out)) {
 		(void)close(state_out);
 		return false;
 	}

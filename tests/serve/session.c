@@ -205,6 +205,14 @@ static void descriptors(struct drv *d)
 	want(drv_text(d, "ls /proc/self/fd | awk '$1 > 9' | wc -l", S), "one-state-descriptor-at-most", 0, "1\n");
 	want(drv_text(d, "echo garbage >/proc/self/fd/1023; export A=9", S), "state-with-garbage", 0, "");
 	want(drv_text(d, "echo fine", S), "state-with-garbage-next", 0, "fine\n");
+	/* a state that looks whole, by somebody who then kills the shell; one that is no text */
+	want(drv_text(d, "export B=1", S), "state-before-forgery", 0, "");
+	want(drv_text(d, "(printf 'export B=2\\n\\n#ak\\n' >/proc/$$/fd/1023; kill -9 $$)", S), "state-forged-and-shell-killed", 137, "");
+	want(drv_text(d, "echo $B", S), "state-forged-and-shell-killed-next", 0, "1\n");
+	want(drv_text(d, "printf 'export B=3\\n\\0\\n#ak\\n' >/proc/$$/fd/1023; exec true", S), "state-that-is-no-text", 0, "");
+	want(drv_text(d, "echo $B", S), "state-that-is-no-text-next", 0, "1\n");
+	want(drv_text(d, "printf 'export B=4\\n\\n#ak\\n' >/proc/$$/fd/1023; true", S), "state-forged-before-the-end", 0, "");
+	want(drv_text(d, "echo $B", S), "state-is-the-shells-own", 0, "1\n");
 }
 
 int main(int argc, char *argv[])
