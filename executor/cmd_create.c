@@ -22,6 +22,7 @@
 
 #include "executor/args.h"
 #include "executor/config.h"
+#include "executor/limits.h"
 #include "executor/named.h"
 #include "executor/opts.h"
 #include "executor/prepare.h"
@@ -36,6 +37,7 @@
 struct create {
 	struct exec_opts opts;
 	struct prepared p;
+	struct limits limits;
 	struct runtime rt;
 	struct runtime_slot slot;
 	int tell;	/* to the caller's process; -1: told */
@@ -122,6 +124,8 @@ static int serve(struct create *c, int signal_fd, struct ak_err *err)
 		.signal_fd = signal_fd,
 		.alive_fd = c->slot.alive,
 		.ttl_ms = c->opts.ttl_ms,
+		.cgroup_dir = c->limits.place.dir,
+		.cgroup_have = c->limits.place.have,
 		.pool = c->opts.pool,
 		.tell_paths = true,
 		.ready = ready,
@@ -226,7 +230,8 @@ static int plan_and_start(struct create *c, char *const env[])
 {
 	struct ak_err err = { 0 };
 
-	if (prepare_plan(&c->opts, env, &c->p, &err) < 0 || prepare_without_group(&c->opts, &c->p, &err) < 0)
+	if (prepare_plan(&c->opts, env, &c->p, &err) < 0 ||
+	    limits_serving(&c->limits, &c->opts, &c->p.host, &c->p.plan, !c->opts.explain, &err) < 0)
 		return named_fail(&err);
 	if (c->opts.explain)
 		return explain(c);
@@ -241,6 +246,7 @@ int cmd_create(int argc, char *const argv[], char *const env[])
 	unsigned closed;
 	int code, r;
 
+	limits_init(&c.limits);
 	if (streams_fix_stdio(&closed, &err) < 0)
 		return named_fail(&err);
 	if (!AK_WEAK(ak_weaken_mask(), AK_WEAK_FDS) && syscall(SYS_close_range, 3, ~0U, 0) < 0) {
@@ -254,6 +260,7 @@ int cmd_create(int argc, char *const argv[], char *const env[])
 		code = r < 0 ? named_usage(&err) : plan_and_start(&c, env);
 	ak_fd_close(&c.tell);
 	runtime_close(&c.rt);
+	(void)limits_end(&c.limits);	/* closes only: each sandbox has removed its own */
 	prepared_release(&c.p);
 	exec_opts_release(&c.opts);
 	return code;

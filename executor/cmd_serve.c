@@ -15,6 +15,7 @@
 
 #include "executor/args.h"
 #include "executor/config.h"
+#include "executor/limits.h"
 #include "executor/opts.h"
 #include "executor/prepare.h"
 #include "executor/serve.h"
@@ -38,6 +39,7 @@ static const char help_text[] =
 struct serve_cmd {
 	struct exec_opts opts;
 	struct prepared p;
+	struct limits limits;
 	int signal_fd;
 	int conn;
 };
@@ -109,7 +111,7 @@ static int run(struct serve_cmd *r, char *const env[], struct ak_err *err)
 	if (e == 0)
 		e = prepare_plan(&r->opts, env, &r->p, err);
 	if (e == 0)
-		e = prepare_without_group(&r->opts, &r->p, err);
+		e = limits_serving(&r->limits, &r->opts, &r->p.host, &r->p.plan, true, err);
 	if (e == 0)
 		e = block_signals(r, err);
 	if (e == 0)
@@ -120,6 +122,8 @@ static int run(struct serve_cmd *r, char *const env[], struct ak_err *err)
 	so.landlock_abi = r->p.landlock_abi;
 	so.conn_fd = ak_fd_take(&r->conn);
 	so.signal_fd = r->signal_fd;
+	so.cgroup_dir = r->limits.place.dir;
+	so.cgroup_have = r->limits.place.have;
 	so.pool = r->opts.pool;
 	return serve_run(&so, err);
 }
@@ -130,6 +134,7 @@ int cmd_serve(int argc, char *const argv[], char *const env[])
 	struct ak_err err = { 0 };
 	int e = config_parse(ARGS_SERVE, argc, argv, env, &r.opts, &err);
 
+	limits_init(&r.limits);
 	if (e == 1) {
 		exec_opts_release(&r.opts);
 		return ak_write_all(STDOUT_FILENO, help_text, sizeof(help_text) - 1) < 0 ? EXIT_FAILED : 0;
@@ -139,6 +144,7 @@ int cmd_serve(int argc, char *const argv[], char *const env[])
 		return say(&err, EXIT_USAGE);
 	}
 	e = run(&r, env, &err);
+	(void)limits_end(&r.limits);	/* closes only: each sandbox has removed its own */
 	prepared_release(&r.p);
 	exec_opts_release(&r.opts);
 	ak_fd_close(&r.conn);

@@ -182,6 +182,48 @@ int limits_start(struct limits *l, const struct exec_opts *o, const struct hosti
 	return r;
 }
 
+/* why sandboxes that stay get no group although there is a place; NULL: they do */
+static const char *not_serving(const struct limits *l, const struct plan *p)
+{
+	if (p->identity == PLAN_ID_RANGE)
+		return "sandboxes that stay have none when ak gives host root up";
+	if (l->search.best >= 0 && l->search.trial[l->search.best].aside)
+		return "ak would have to move out of its own group for as long as the sandbox stays";
+	return NULL;
+}
+
+int limits_serving(struct limits *l, const struct exec_opts *o, const struct hostinfo *h, struct plan *p, bool take, struct ak_err *err)
+{
+	struct cgroup_search *s = &l->search;
+	struct plan_groups none = { .advice = "" };
+	uint32_t have = 0;
+	int r;
+
+	fill_search(l, o, h);
+	r = cgroup_look(s, err);
+	if (r < 0)
+		return r;
+	none.why = not_serving(l, p);
+	if (none.why)
+		return plan_enforce(p, o, &none, err);
+	if (s->best >= 0 && !take)
+		have = s->trial[s->best].can & s->want;
+	if (s->best >= 0 && take)
+		r = cgroup_take(s, &l->place, err);
+	if (r < 0)
+		return r;
+	if (l->place.aside >= 0) {	/* the next best was of that kind */
+		(void)cgroup_place_leave(&l->place);
+		none.why = "ak would have to move out of its own group for as long as the sandbox stays";
+		return plan_enforce(p, o, &none, err);
+	}
+	if (l->place.dir >= 0)
+		have = l->place.have;
+	if (p->identity != PLAN_ID_ROOT)
+		have &= ~(uint32_t)CGROUP_PIDS;
+	return enforce(l, take ? l->place.dir >= 0 : s->best >= 0, have, o, p, err);
+}
+
 int limits_end(struct limits *l)
 {
 	int r = 0;

@@ -40,6 +40,17 @@ int limits_look(struct limits *l, const struct exec_opts *o, const struct hostin
 int limits_start(struct limits *l, const struct exec_opts *o, const struct hostinfo *h, struct plan *p, struct ak_err *err);
 
 /**
+ * limits_serving() - find a place for the groups of sandboxes that stay, decide by what their limits are held
+ * @take:	make the place ready; false: change nothing (--explain)
+ * The place is l->place, dir -1 when there is none; each sandbox makes its own group there (executor/serve_leaf.c). Sandboxes of an
+ * executor that gives host root up have none, since it may not make any then; nor is one made where ak would have to move out of its
+ * own group, or the systemd user manager to be asked. The number of processes is held by RLIMIT_NPROC, which is exact, unless host
+ * uid 0 is kept.
+ * Return: 0; negative errno as limits_start().
+ */
+int limits_serving(struct limits *l, const struct exec_opts *o, const struct hostinfo *h, struct plan *p, bool take, struct ak_err *err);
+
+/**
  * limits_end() - remove the group, move back, close everything
  * Return: 0; -EBUSY or other: something is left (a later run removes it).
  */

@@ -457,6 +457,7 @@ static int start(struct exec_job *x, struct box *b)
 	b->running++;
 	s->running++;
 	b->used_ms = now_ms();
+	leaves_top_up(s, b);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "executor/ns/cgroup_place.h"
 #include "executor/opts.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_path.h"
@@ -100,7 +101,7 @@ static uint64_t cpu_seconds(uint64_t ms)
 
 static int narrow_cpus(struct policy *p, uint64_t asked, struct ak_err *err)
 {
-	if (asked && !p->cgroup) {
+	if (asked && !(p->cgroup & CGROUP_CPU)) {
 		(void)ak_err_set(err, EOPNOTSUPP, "cpus: a share of the processors needs a cgroup, which is not used here");
 		ak_err_hint(err, "cpu_time bounds the total and is enforced");
 		return -EOPNOTSUPP;
@@ -138,7 +139,9 @@ static int narrow_pids(struct policy *p, uint64_t asked, struct ak_err *err)
 		return -EPERM;
 	if (!asked)
 		return 0;
-	if (p->plan.identity == PLAN_ID_ROOT && !p->cgroup)
+	if (p->plan.identity == PLAN_ID_ROOT && (p->cgroup & CGROUP_PIDS))
+		return 0;	/* the group of the new sandbox holds it */
+	if (p->plan.identity == PLAN_ID_ROOT)
 		return ak_err_set(err, EOPNOTSUPP, "pids: the kernel does not count processes of host uid 0, and no cgroup is used");
 	return lower_rlimit(&p->plan, RLIMIT_NPROC, asked + 1, asked + 1, err);	/* ak-init counts; it adds its helpers itself */
 }
@@ -410,13 +413,14 @@ static uint64_t own_rlimit(const struct policy_limits *l, uint32_t resource, uin
 
 void policy_limit_rows(const struct policy *p, const struct policy_limits *l, struct ak_limit ret[AK_LIMITS])
 {
-	bool host_root = p->plan.identity == PLAN_ID_ROOT && !p->cgroup;	/* RLIMIT_NPROC does not bind it */
+	bool host_root = p->plan.identity == PLAN_ID_ROOT;	/* RLIMIT_NPROC does not bind it */
+	bool counted = host_root && (p->cgroup & CGROUP_PIDS);
 	uint64_t output = l ? (l->output_limited ? l->max_output : POLICY_NONE) : p->given_output ? p->max_output : POLICY_NONE;
 
-	row(&ret[AK_LIMIT_MEMORY], p->memory_bytes, p->cgroup ? AK_BY_CGROUP : AK_BY_AK, AK_HIT_NO);
-	row(&ret[AK_LIMIT_PIDS], p->pids, p->cgroup ? AK_BY_CGROUP : host_root ? AK_BY_NONE : AK_BY_RLIMIT,
-	    p->cgroup || host_root ? AK_HIT_NO : AK_HIT_UNKNOWN);
-	row(&ret[AK_LIMIT_CPUS], p->cpu_milli, p->cgroup ? AK_BY_CGROUP : AK_BY_NONE, AK_HIT_NO);
+	row(&ret[AK_LIMIT_MEMORY], p->memory_bytes, (p->cgroup & CGROUP_MEMORY) ? AK_BY_CGROUP : AK_BY_AK, AK_HIT_NO);
+	row(&ret[AK_LIMIT_PIDS], p->pids, counted ? AK_BY_CGROUP : host_root ? AK_BY_NONE : AK_BY_RLIMIT,
+	    host_root ? AK_HIT_NO : AK_HIT_UNKNOWN);
+	row(&ret[AK_LIMIT_CPUS], p->cpu_milli, (p->cgroup & CGROUP_CPU) ? AK_BY_CGROUP : AK_BY_NONE, AK_HIT_NO);
 	row(&ret[AK_LIMIT_TIMEOUT], l ? l->timeout_ms : p->timeout_ms, AK_BY_AK, AK_HIT_NO);
 	row(&ret[AK_LIMIT_CPU_TIME], l ? l->cpu_time_ms : p->cpu_time_ms, AK_BY_AK, AK_HIT_NO);
 	row(&ret[AK_LIMIT_NOFILE], own_rlimit(l, RLIMIT_NOFILE, p->given_nofile ? p->nofile : POLICY_NONE), AK_BY_RLIMIT, AK_HIT_UNKNOWN);

@@ -41,7 +41,7 @@ struct policy {
 	bool given_output;	/* max_output was set by somebody */
 	bool given_nofile;
 	bool jobs;		/* may commands be jobs? */
-	bool cgroup;		/* limits are kept by a cgroup: cpu_milli can be asked for */
+	uint32_t cgroup;	/* enum cgroup_ctl: limits that a cgroup keeps; with the CPU one cpu_milli can be asked for */
 	int landlock_abi;
 	bool tell_paths;
 	const char *root;	/* --rootfs as it was given; borrowed; NULL */

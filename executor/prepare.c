@@ -39,13 +39,6 @@ int prepare_reserve(struct prepared *p, uint32_t *ret_uid, uint32_t *ret_gid, st
 	return 0;
 }
 
-int prepare_without_group(const struct exec_opts *o, struct prepared *p, struct ak_err *err)
-{
-	const struct plan_groups none = { .why = "sandboxes that stay have no cgroup in this version", .advice = "" };
-
-	return plan_enforce(&p->plan, o, &none, err);
-}
-
 void prepare_landlock(struct prepared *p)
 {
 	p->landlock_abi = AK_WEAK(ak_weaken_mask(), AK_WEAK_LANDLOCK) ? 0 : landlock_abi();

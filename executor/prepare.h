@@ -44,11 +44,6 @@ int prepare_plan(const struct exec_opts *o, char *const env[], struct prepared *
  */
 int prepare_reserve(struct prepared *p, uint32_t *ret_uid, uint32_t *ret_gid, struct ak_err *err);
 
-/**
- * prepare_without_group() - by what the limits of sandboxes that stay are held: this version makes no cgroup for them
- * Return: as plan_enforce(): a limit that the user gave and only a group holds is refused.
- */
-int prepare_without_group(const struct exec_opts *o, struct prepared *p, struct ak_err *err);
 
 /** prepare_landlock() - what the kernel has of Landlock; a warning in the plan when it is nothing */
 void prepare_landlock(struct prepared *p);

@@ -344,6 +344,7 @@ int serve_run(const struct serve_opts *so, struct ak_err *err)
 	for (size_t i = 0; i < AK_FILES_MAX; i++)
 		s->files[i].data = -1;
 	policy_seal(&s->pol, so->plan, so->opts, so->landlock_abi, so->tell_paths);
+	s->pol.cgroup = so->cgroup_dir >= 0 ? so->cgroup_have : 0;
 	r = set_up(s, err);
 	if (r == 0)
 		r = first_box(s, err);

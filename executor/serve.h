@@ -25,6 +25,8 @@ struct serve_opts {
 	int signal_fd;			/* SIGTERM, SIGINT, SIGHUP: orderly end; borrowed; -1 */
 	int alive_fd;			/* when its last name is removed (st_nlink 0) serving ends; borrowed; -1 */
 	uint64_t ttl_ms;		/* idle time (nothing runs and nobody asks) after which serving ends; 0: none */
+	int cgroup_dir;			/* place in which sandboxes get cgroups; borrowed; -1: none */
+	uint32_t cgroup_have;		/* enum cgroup_ctl: controllers that groups made there get */
 	unsigned pool;			/* prepared sandboxes to keep; at most AK_POOL_MAX */
 	bool tell_paths;		/* the client is the user's own: HELLO_REPLY names host paths such as --rootfs */
 	void (*ready)(void *arg);	/* called once: the first sandbox is up (or, without a name, requests are served); may be NULL */

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "executor/ns/cgroup_place.h"
 #include "executor/plan.h"
 #include "executor/serve_int.h"
 #include "executor/shared/ak_clock.h"
@@ -81,6 +82,7 @@ void box_release(struct server *s, struct box *b)
 	ev_close(s, &b->ctl);
 	ev_close(s, &b->pid);
 	queue_release(b);
+	box_group_remove(b);
 	policy_release(&b->pol);
 	for (size_t i = 0; i < AK_SANDBOXES_MAX; i++)
 		if (s->boxes[i] == b)
@@ -187,6 +189,7 @@ static struct box *box_new(struct server *s, struct ak_err *err)
 		return NULL;
 	}
 	b->ctl.fd = b->pid.fd = -1;
+	b->group = b->init_leaf = (struct cgroup)CGROUP_NONE;
 	b->id = server_id(s);
 	b->born_ms = b->used_ms = now_ms();
 	s->boxes[i] = b;
@@ -221,7 +224,9 @@ struct box *box_start(struct server *s, const struct policy *pol, struct ak_err 
 		return NULL;
 	r = policy_narrow(pol, &as_it_is, &b->pol, err);
 	if (r == 0)
-		r = sandbox_prepare(&b->pol.plan, NULL, s->o->privs != NULL, s->o->landlock_abi, -1, &birth, err);
+		r = box_group_make(s, b, err);
+	if (r == 0)
+		r = sandbox_prepare(&b->pol.plan, NULL, s->o->privs != NULL, s->o->landlock_abi, b->group.dir, &birth, err);
 	if (r == 0)
 		r = sandbox_start(&birth, s->o->privs, NULL, &b->sb, err);
 	sandbox_birth_release(&birth);
@@ -236,7 +241,7 @@ struct box *box_start(struct server *s, const struct policy *pol, struct ak_err 
 		return NULL;
 	}
 	b->watch = (struct watch){ .root_pid = b->sb.pid,
-				   .mem_limit_bytes = b->pol.memory_bytes == POLICY_NONE ? 0 : b->pol.memory_bytes };
+				   .mem_limit_bytes = b->pol.memory_bytes == POLICY_NONE || (b->group.have & CGROUP_MEMORY) ? 0 : b->pol.memory_bytes };
 	b->deadline_ns = ak_now_ns() + SERVE_START_MS * NS_PER_MS;
 	return b;
 }

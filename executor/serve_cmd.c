@@ -336,6 +336,7 @@ static void ended(struct server *s, struct cmd *c)
 
 void cmd_failed(struct server *s, struct cmd *c, const struct init_rep *m)
 {
+	leaf_ended(c->box, c, m->leaf, 0);
 	set_error(c, m->stage >= INIT_STAGE_SETUP && m->stage <= INIT_STAGE_EXEC ? (enum ak_stage)m->stage : AK_STAGE_SETUP, m->code, m->text,
 		  m->hint);
 	if (m->stage == INIT_STAGE_EXEC && m->exit_code != 125) {
@@ -367,6 +368,7 @@ void cmd_exited(struct server *s, struct cmd *c, const struct init_rep *m)
 	c->r.user_us = m->user_ns / 1000;
 	c->r.system_us = m->system_ns / 1000;
 	c->r.memory_peak_bytes = m->maxrss_bytes;
+	leaf_ended(c->box, c, m->leaf, (int)m->wstatus);
 	/* asked for by a client, a kill is nothing of ours: the command's end says what it was */
 	if (c->cause == CAUSE_NONE || c->cause == CAUSE_KILL || c->cause == CAUSE_GONE)
 		own_end(c, (int)m->wstatus);
@@ -377,8 +379,10 @@ void cmd_exited(struct server *s, struct cmd *c, const struct init_rep *m)
 	ended(s, c);
 }
 
-void cmd_lost(struct server *s, struct cmd *c, const struct box *b)
+void cmd_lost(struct server *s, struct cmd *c, struct box *b)
 {
+	if (c->state == CMD_RUNNING || c->state == CMD_SENT)
+		box_out_of_memory(b, c);
 	if (c->cause != CAUSE_NONE && c->cause != CAUSE_GONE && c->state != CMD_WAITING) {
 		forced_end(c, false, 0);
 	} else {

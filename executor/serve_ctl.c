@@ -210,6 +210,9 @@ static void on_reply(struct server *s, struct box *b, const struct init_rep *m, 
 		else if (b->state != BOX_ENDING)
 			broken(s, b, "a message out of turn");
 		return;
+	case INIT_REP_LEAVES:
+		leaves_begin(s, b);
+		return;
 	case INIT_REP_FILE:
 		file_done(s, b, m);
 		return;

@@ -9,6 +9,7 @@
  *	op_*.c		the requests
  *	serve_box.c	sandboxes: start, end, the pool
  *	serve_ctl.c	what init says
+ *	serve_leaf.c	cgroups: one for each sandbox, one for each command
  *	serve_cmd.c	commands: start, deadlines, end, result
  *	serve_output.c	captured and spooled output
  *
@@ -22,6 +23,7 @@
 #include <stdint.h>
 
 #include "executor/capture.h"
+#include "executor/ns/cgroup.h"
 #include "executor/policy.h"
 #include "executor/relay.h"
 #include "executor/sandbox.h"
@@ -45,6 +47,7 @@
 
 struct server;
 struct conn;
+struct leaf;
 struct box;
 struct cmd;
 
@@ -175,9 +178,27 @@ struct box {
 	struct watch watch;
 	uint64_t watch_ns;	/* next sample; 0: none */
 	bool over_memory;	/* the last sample was over */
+	struct cgroup group;	/* dir -1: none */
+	struct cgroup init_leaf;	/* below it; dir -1: none */
+	struct leaf *leaf;	/* owned: those below it for commands; NULL: none are made */
+	uint32_t leaf_have;	/* enum cgroup_ctl: controllers they have; 0: none were made yet */
+	uint32_t leaf_seq;	/* id of the last one */
+	uint32_t leaves;	/* made, and not of an ended command */
 	struct ak_err why;	/* why it ended; code 0: nobody knows */
 };
 
+/** box_group_make() - its cgroup, if this executor has a place for it; before sandbox_prepare(). Return: 0 or negative errno. */
+int box_group_make(struct server *s, struct box *b, struct ak_err *err);
+/** box_group_remove() - nothing of the sandbox lives any more */
+void box_group_remove(struct box *b);
+/** box_out_of_memory() - @c was lost with its sandbox: was that for want of memory? */
+void box_out_of_memory(struct box *b, struct cmd *c);
+/** leaves_begin() - init can be moved, and commands can have leaves */
+void leaves_begin(struct server *s, struct box *b);
+/** leaves_top_up() - have as many leaves ahead as there should be */
+void leaves_top_up(struct server *s, struct box *b);
+/** leaf_ended() - a command's end is told: what its leaf (0: none) knows about it goes into its result; the leaf is removed */
+void leaf_ended(struct box *b, struct cmd *c, uint32_t id, int wstatus);
 /** box_code() - the refusal that a failed box_start() or box_fresh() is */
 enum ak_code box_code(const struct ak_err *err);
 struct box *box_start(struct server *s, const struct policy *pol, struct ak_err *err);
@@ -261,7 +282,7 @@ void cmd_started(struct server *s, struct cmd *c, uint32_t pid);
 void cmd_failed(struct server *s, struct cmd *c, const struct init_rep *m);
 void cmd_exited(struct server *s, struct cmd *c, const struct init_rep *m);
 /** cmd_lost() - its sandbox ended under it */
-void cmd_lost(struct server *s, struct cmd *c, const struct box *b);
+void cmd_lost(struct server *s, struct cmd *c, struct box *b);
 /** cmd_result() - send the RESULT of an ended command */
 void cmd_result(struct server *s, struct cmd *c, struct conn *to, uint32_t seq);
 /** cmd_send_waiting() - its sandbox is ready: ask init */

@@ -417,6 +417,8 @@ int box_serve(struct init *in, const struct init_config *cfg)
 	raise_nofile();
 	check_no_new_privs(in);
 	confine_paths(in);
+	if (cfg->flags & INIT_LEAVES)
+		(void)box_say(b, &(struct init_rep){ .type = INIT_REP_LEAVES }, -1);
 	for (;;) {
 		struct pollfd p[3] = { { .fd = in->ctl }, { .fd = in->sigfd, .events = POLLIN }, { .fd = b->event, .events = POLLIN } };
 		int wait_ms;

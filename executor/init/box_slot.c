@@ -97,11 +97,15 @@ static void take_leaf(struct box *b, struct slot *s)
 	memmove(b->leaves, b->leaves + 1, b->nleaves * sizeof(b->leaves[0]));
 }
 
+/* It was not used: the executor counts on that each is, so there is room */
 static void give_leaf_back(struct box *b, struct slot *s)
 {
+	if (s->leaf_fd < 0)
+		return;
 	memmove(b->leaves + 1, b->leaves, b->nleaves * sizeof(b->leaves[0]));
 	b->leaves[0] = (struct leaf){ .id = s->mem->leaf, .fd = s->leaf_fd };
 	b->nleaves++;
+	s->leaf_fd = -1;
 }
 
 /* A FREE slot gets a keeper, the one of an IDLE slot an order */
@@ -130,8 +134,7 @@ static int prepare(struct box *b, struct slot *s)
 		s->keeper = pid;
 		return 0;
 	}
-	if (s->leaf_fd >= 0)
-		give_leaf_back(b, s);
+	give_leaf_back(b, s);
 	reset(s);	/* FREE */
 	return pid;
 }
@@ -296,6 +299,7 @@ void slot_launch(struct box *b, struct slot *s, struct held *h, uint64_t now)
 		close_one(&s->state_out);
 		return;
 	}
+	close_leaf(s);
 	s->id = h->req.id;
 	s->session = h->req.flags & INIT_EXEC_SESSION ? h->req.session + 1 : 0;
 	s->state = SLOT_RUNNING;
@@ -388,7 +392,6 @@ void slots_look(struct box *b)
 		uint32_t now = s->state == SLOT_PREPARING || s->state == SLOT_SPARE || s->state == SLOT_RUNNING ? phase(s) : 0;
 
 		if (s->state == SLOT_PREPARING && now == PHASE_PARKED) {
-			close_leaf(s);
 			s->state = SLOT_SPARE;
 			if (!b->ready)
 				(void)box_say(b, &(struct init_rep){ .type = INIT_REP_READY }, -1);
@@ -396,7 +399,7 @@ void slots_look(struct box *b)
 				b->quiet_ns = now_ns() + QUIET_NS;
 			b->ready = true;
 		} else if (s->state != SLOT_RUNNING && now == PHASE_ENDED) {
-			close_leaf(s);
+			give_leaf_back(b, s);
 			s->state = s->keeper ? SLOT_IDLE : SLOT_FREE;
 			not_prepared(b, s);
 		} else if (s->state == SLOT_RUNNING && now == PHASE_ENDED) {
@@ -477,7 +480,7 @@ bool slots_reaped(struct box *b, pid_t pid)
 		else if (s->state == SLOT_IDLE || s->state == SLOT_GONE)
 			s->state = SLOT_FREE;
 		if (s->state == SLOT_PREPARING || s->state == SLOT_SPARE) {
-			close_leaf(s);
+			give_leaf_back(b, s);
 			b->sweep = true;	/* its command may still be parked */
 			s->state = SLOT_FREE;
 			not_prepared(b, s);

@@ -2,6 +2,7 @@
 /* Makes, kills and removes groups. Process: executor. Privilege: to write in the place. */
 #include "executor/ns/cgroup.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -28,6 +29,7 @@
 #define GONE_MS 2000
 #define LIST_BYTES 4096	/* of cgroup.procs, read at a time */
 #define SWEEP_MAX 64		/* leftovers looked at in one run */
+#define BELOW_MAX 256		/* files and folders looked at in one of them */
 
 static void nap_ms(long ms)
 {
@@ -319,9 +321,26 @@ int cgroup_remove(struct cgroup *g)
 	return r == -ENOENT ? 0 : r;
 }
 
+/* groups below one of ours: those of a sandbox that stayed (executor/serve_leaf.c) */
+static void remove_below(int dir)
+{
+	struct ak_dir d = { .fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+	const char *name;
+	unsigned char type;
+	unsigned n = 0;
+
+	if (d.fd < 0)
+		return;
+	while (n++ < BELOW_MAX && ak_dir_next(&d, &name, &type))
+		if (type == DT_DIR && name[0] != '.')
+			(void)unlinkat(dir, name, AT_REMOVEDIR);
+	ak_dir_close(&d);
+}
+
 static void sweep_one(int place, const char *name)
 {
 	struct cgroup g = CGROUP_NONE;
+	struct stat st;
 
 	g.parent = place;
 	if (strlen(name) >= sizeof(g.name) || !cgroup_name_ok(name))
@@ -334,7 +353,10 @@ static void sweep_one(int place, const char *name)
 		if (!cgroup_empty(&g)) {
 			(void)open_kill(&g);
 			(void)cgroup_kill(&g);
+			(void)wait_empty(&g);
 		}
+		if (fstat(g.dir, &st) == 0 && st.st_nlink > 2)
+			remove_below(g.dir);
 		(void)cgroup_remove(&g);
 	}
 	cgroup_close(&g);

@@ -37,7 +37,7 @@ static bool filed_valid(const struct init_rep *m)
 
 static bool rep_valid(const struct init_rep *m)
 {
-	if (m->type != INIT_REP_READY && m->type != INIT_REP_STATS && m->id == 0)
+	if (m->type != INIT_REP_READY && m->type != INIT_REP_LEAVES && m->type != INIT_REP_STATS && m->id == 0)
 		return false;
 	switch (m->type) {
 	case INIT_REP_FAILED:
@@ -47,6 +47,7 @@ static bool rep_valid(const struct init_rep *m)
 	case INIT_REP_FILE:
 		return filed_valid(m);
 	case INIT_REP_READY:
+	case INIT_REP_LEAVES:
 	case INIT_REP_STARTED:
 	case INIT_REP_PTY:
 	case INIT_REP_STATS:
@@ -125,7 +126,7 @@ long init_rep_encode(const struct init_rep *m, void *buf, size_t cap)
 	case INIT_REP_STATS:
 		put_stats(&w, m);
 		break;
-	default: /* READY and PTY are type and id */
+	default: /* READY, LEAVES and PTY are type and id */
 		break;
 	}
 	return ak_wr_done(&w);

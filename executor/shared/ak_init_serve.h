@@ -28,7 +28,7 @@
 #define AK_INIT_COMMANDS_MAX 64u	/* commands at a time; one more is FAILED with EAGAIN */
 #define AK_INIT_SPARES 3u		/* prepared commands that wait */
 #define AK_INIT_FILES_MAX 8u		/* file operations at a time; one more is answered with EAGAIN */
-#define AK_INIT_LEAVES_MAX 4u		/* cgroup leaves that wait for a command */
+#define AK_INIT_LEAVES_MAX 8u		/* cgroup leaves that wait for a command */
 #define AK_INIT_SESSIONS_MAX 8u		/* shell sessions of a sandbox */
 #define AK_INIT_EXTRA_MAX 32u		/* descriptors of a command beside its three streams */
 #define AK_INIT_REQ_FDS_MAX (4u + AK_INIT_EXTRA_MAX)
@@ -173,6 +173,7 @@ enum init_rep_type {
 	INIT_REP_EXITED = 36,	/* the command ended, and what it left was ended */
 	INIT_REP_FILE = 37,
 	INIT_REP_STATS = 38,
+	INIT_REP_LEAVES = 39,	/* with INIT_LEAVES, first of all: init is the only process of its group, and its cgroup namespace is made */
 };
 
 enum init_exited_flags {
@@ -201,7 +202,7 @@ enum init_filed_flags {
 /* struct init_rep - one reply; the fields of other types are 0 */
 struct init_rep {
 	uint32_t type;		/* enum init_rep_type */
-	uint32_t id;		/* of the request; READY and STATS: as asked or 0 */
+	uint32_t id;		/* of the request; READY, LEAVES and STATS: as asked or 0 */
 	uint32_t flags;		/* EXITED: enum init_exited_flags; FILE: enum init_filed_flags */
 	uint32_t leaf;		/* STARTED, FAILED, EXITED: id of the cgroup leaf that was used up; 0: none */
 	uint32_t pid;		/* STARTED: inside the sandbox */

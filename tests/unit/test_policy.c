@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "executor/ns/cgroup_place.h"
 #include "executor/opts.h"
 #include "executor/shared/ak_err.h"
 
@@ -123,7 +124,7 @@ START_TEST(no_number_can_be_widened)
 	WIDEN("max_output", max_output, 4096u);
 	WIDEN("nofile", nofile, 256u);
 	WIDEN("fsize", fsize_bytes, 1u << 20);
-	sealed.cgroup = true;
+	sealed.cgroup = CGROUP_ALL;
 	WIDEN("cpus", cpu_milli, 1000u);
 }
 END_TEST
