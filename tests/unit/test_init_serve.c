@@ -246,7 +246,7 @@ static int rep_again(const struct init_rep *m, struct init_rep *ret)
 
 START_TEST(reply_decodes_to_what_was_encoded)
 {
-	const struct init_rep ready = { .type = INIT_REP_READY }, pty = { .type = INIT_REP_PTY, .id = 5 };
+	const struct init_rep ready = { .type = INIT_REP_READY }, pty = { .type = INIT_REP_PTY, .id = 5 }, leaves = { .type = INIT_REP_LEAVES };
 	const struct init_rep started = { .type = INIT_REP_STARTED, .id = 5, .leaf = 6, .pid = 7 };
 	const struct init_rep failed = { .type = INIT_REP_FAILED, .id = 5, .leaf = 6, .stage = INIT_STAGE_EXEC, .code = ENOENT, .exit_code = 127,
 					 .text = "x: no\nt found", .hint = NULL };
@@ -259,6 +259,7 @@ START_TEST(reply_decodes_to_what_was_encoded)
 	struct init_rep d;
 
 	ck_assert_int_eq(rep_again(&ready, &d), 0);
+	ck_assert_int_eq(rep_again(&leaves, &d), 0);
 	ck_assert_int_eq(rep_again(&pty, &d), 0);
 	ck_assert_int_eq(rep_again(&started, &d), 0);
 	ck_assert(d.leaf == 6 && d.pid == 7);
@@ -293,7 +294,7 @@ START_TEST(reply_encode_refuses_what_decode_would)
 		ck_assert_int_eq(init_rep_encode(&m, buf, sizeof(buf)), -EINVAL);                                    \
 	} while (0)
 	BAD(exited, m.type = 31);
-	BAD(exited, m.type = 39);
+	BAD(exited, m.type = 40);
 	BAD(exited, m.type = INIT_MSG_EXITED);
 	BAD(exited, m.id = 0);
 	BAD(exited, m.flags = INIT_EXITED_ALL + 1);

@@ -44,7 +44,7 @@ t "STAY:usage-is-the-commands-own"
 in_box -- "$T" mem 8m 1
 is "status" "$(js status)" exited
 is "memory.hit" "$(js limits memory hit)" false
-between "user time" "$(js usage user_us)" 1 30000000
+between "peak" "$(js usage memory_peak_bytes)" 8000000 40000000
 
 t "STAY:groups-of-ended-commands-go"
 ok "few are left" test "$(find "$box" -mindepth 1 -type d | wc -l)" -le 7
