@@ -53,7 +53,7 @@ prefix="export SUITES='$suites' BOMBS='${AK_VM_BOMBS:-20}' PARALLEL='${AK_VM_PAR
 expected() { # MACHINE
 	local all s
 	case $1 in
-	plain) all="root/smoke root/limits delegated/limits root/places delegated/places root/stay delegated/stay root/host root/machine" ;;
+	plain) all="root/smoke root/limits delegated/limits root/places delegated/places delegated/stay root/host root/machine" ;;
 	systemd) all="systemd/systemd session/limits systemd/machine" ;;
 	esac
 	for s in $all; do

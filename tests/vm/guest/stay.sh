@@ -6,7 +6,7 @@
 
 in_box() { run "$AK" exec --in box --json "$@"; }
 
-# KEEP: root keeps host root, since an executor that gives it up can make no groups afterwards
+# the machine runs it for an ordinary user only; for root by hand, who keeps host root: an executor that gives it up makes no groups
 KEEP=()
 [ "$WHO" != root ] || KEEP=(--identity root)
 
