@@ -733,7 +733,7 @@ _same_fds() {
 ok "descriptors" wait_for _same_fds
 ok "memory of the executor" test "$(awk '/VmRSS/ { print $2 }' "/proc/$pid/status")" -le $((rss + 400))
 ok "memory of init" test "$(awk '/VmRSS/ { print $2 }' "/proc/$init/status" 2>/dev/null || echo 0)" -le $((irss + 400))
-ok "processes" test "$(children "$pid" | wc -l)" -le 8
+ok "processes" test "$(children "$pid" | wc -l)" -le 11
 drop
 
 done_suite
