@@ -36,6 +36,7 @@ is "cpus.enforced_by" "$(js limits cpus enforced_by)" cgroup
 no "the shell went on" test -e "$W/survived"
 
 t "STAY:the-session-lives"
+# shellcheck disable=SC2016 # the shell inside expands it
 in_box -c 'echo $A; pwd; cat /proc/self/cgroup'
 is "exit code" "$RC" 0
 like "what was kept, and the group as it is seen" "$(js stdout)" '^1\\n/tmp\\n0::/c[0-9]+\\n$'
@@ -50,7 +51,7 @@ t "STAY:groups-of-ended-commands-go"
 ok "few are left" test "$(find "$box" -mindepth 1 -type d | wc -l)" -le 7
 
 t "STAY:killed-executor-leaves-nothing-for-long"
-kill -9 "$("$AK" ls --json | tr ',{' '\n\n' | sed -n 's/^ *"pid": *//p' | head -n 1)"
+kill -9 "$("$AK" ls --json | tr '{,' '\n' | sed -n 's/^ *"pid": *//p' | head -n 1)"
 run "$AK" create -C "$W" -m 32m ${KEEP[@]+"${KEEP[@]}"} box
 is "exit code" "$RC" 0
 no "the old group" test -e "$box"
