@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const profile_names[] = {"default", "strict"};
+static const char *const profile_names[] = {"default", "strict", "nested"};
 
 static const struct {
 	enum seccomp_floor_kind kind;
@@ -21,6 +21,10 @@ static const struct {
 	{SECCOMP_FLOOR_USER, "user"},
 	{SECCOMP_FLOOR_ROOT, "root"},
 	{SECCOMP_FLOOR_SETID, "setid"},
+	{SECCOMP_FLOOR_NESTED, "nested"},
+	{SECCOMP_FLOOR_NESTED_SETID, "nested_setid"},
+	{SECCOMP_FLOOR_PLAIN, "plain"},
+	{SECCOMP_FLOOR_PLAIN_NET, "plain_net"},
 };
 
 #define N_PROFILES (sizeof(profile_names) / sizeof(profile_names[0]))

@@ -15,7 +15,7 @@ struct seccomp_filter {
 	uint32_t count;
 };
 
-/** seccomp_profile() - "default" or "strict"; Return: NULL for an unknown name. Lives for ever. */
+/** seccomp_profile() - "default", "strict" or "nested"; Return: NULL for an unknown name. Lives for ever. */
 const struct seccomp_filter *seccomp_profile(const char *name);
 
 /** seccomp_call_name() - name of a system call of this machine; Return: NULL when the number has none. Lives for ever. */
@@ -25,6 +25,12 @@ enum seccomp_floor_kind {
 	SECCOMP_FLOOR_USER,	/* rootless: refuses set-user-id mode bits */
 	SECCOMP_FLOOR_ROOT,	/* root caller: refuses set-user-id and set-group-id mode bits */
 	SECCOMP_FLOOR_SETID,	/* nothing writable maps to host ids: mode bits are free */
+	/* --nesting: namespaces, the mount tree and a new session keyring are allowed */
+	SECCOMP_FLOOR_NESTED,	/* refuses set-user-id and set-group-id mode bits */
+	SECCOMP_FLOOR_NESTED_SETID,	/* mode bits are free */
+	/* --isolation landlock: no UNIX socket with a name, no objects of the machine; both kinds of mode bits refused */
+	SECCOMP_FLOOR_PLAIN,	/* no socket at all */
+	SECCOMP_FLOOR_PLAIN_NET,	/* internet sockets */
 };
 
 /** seccomp_floor() - the floor, which no profile lifts. Lives for ever. */

@@ -31,6 +31,7 @@
 
 extern const char policy_shipped_default[], policy_shipped_default_end[];
 extern const char policy_shipped_strict[], policy_shipped_strict_end[];
+extern const char policy_shipped_nested[], policy_shipped_nested_end[];
 
 /* the text of a profile that comes with ak, or NULL */
 static const char *shipped(const char *name, size_t *ret_len)
@@ -43,6 +44,9 @@ static const char *shipped(const char *name, size_t *ret_len)
 	} else if (strcmp(name, "strict") == 0) {
 		from = policy_shipped_strict;
 		to = policy_shipped_strict_end;
+	} else if (strcmp(name, "nested") == 0) {
+		from = policy_shipped_nested;
+		to = policy_shipped_nested_end;
 	}
 	*ret_len = (size_t)(to - from);
 	return from;

@@ -13,4 +13,10 @@ policy_shipped_strict:
 	.globl policy_shipped_strict_end
 policy_shipped_strict_end:
 	.byte 0
+	.globl policy_shipped_nested
+policy_shipped_nested:
+	.incbin "seccomp/profiles/nested.json"
+	.globl policy_shipped_nested_end
+policy_shipped_nested_end:
+	.byte 0
 	.section .note.GNU-stack,"",%progbits
