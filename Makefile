@@ -69,9 +69,9 @@ SHARED_SRC := $(wildcard executor/shared/*.c)
 EXEC_SRC := $(filter-out executor/main.c,$(wildcard executor/*.c executor/ns/*.c executor/workspace/*.c)) $(SHARED_SRC) $(wildcard lib/*.c) \
 	seccomp/filters.c seccomp/observe.c
 # init of one command, which is copied for every `ak exec`, and the one that serves a sandbox that stays
-INIT_SRC := $(addprefix executor/init/,confine.c exec.c interp.c main.c msg.c pty.c serve.c spawn.c) executor/shared/ak_wire.c \
-	executor/shared/ak_init_proto.c
-INIT_SERVE_SRC := $(wildcard executor/init/*.c) executor/shared/ak_wire.c $(wildcard executor/shared/ak_init_*.c)
+INIT_SRC := $(addprefix executor/init/,confine.c exec.c interp.c main.c msg.c plain.c pty.c serve.c spawn.c) executor/shared/ak_wire.c \
+	executor/shared/ak_init_proto.c executor/shared/ak_tree.c
+INIT_SERVE_SRC := $(wildcard executor/init/*.c) executor/shared/ak_wire.c executor/shared/ak_tree.c $(wildcard executor/shared/ak_init_*.c)
 # what a program that uses the library includes
 LIB_HEADERS := $(addprefix executor/shared/,ak_err.h ak_msg.h ak_proto.h)
 LIB_SRC := $(wildcard lib/*.c)
@@ -251,7 +251,7 @@ check-integration: all weak escape itools serve client
 	tests/run-integration.sh
 
 # the emulated machine of tests/vm: limits with a real cgroup v2 tree, and what must not touch the host. Needs root
-check-vm: all weak vmtool
+check-vm: all weak escape vmtool
 	tests/vm/check-vm.sh
 
 vmtool: build/vm/vmtool

@@ -184,6 +184,32 @@ static int take_command(struct args *a)
 	return set_argv(a, (const char *const *)a->argv + a->pos, left);
 }
 
+/* What excludes each other, or needs another option. @kept: a sandbox that stays */
+static int check_kinds(struct args *a, bool kept)
+{
+	struct exec_opts *o = a->o;
+	bool nested = o->seccomp && strcmp(o->seccomp, "nested") == 0;
+	const char *what = o->isolation == ISOLATION_LANDLOCK ? "--isolation landlock" : o->nesting ? "--nesting" : NULL;
+
+	if (kept && what) {
+		(void)ak_err_set(a->err, EINVAL, "%s is for `ak exec` only in this version", what);
+		ak_err_hint(a->err, "`ak exec %s` makes a sandbox for one command", what);
+		return -EINVAL;
+	}
+	if (o->nesting && o->isolation == ISOLATION_LANDLOCK)
+		return ak_err_set(a->err, EINVAL, "--nesting and --isolation landlock exclude each other: a Landlock domain forbids to mount");
+	if (nested && !o->nesting)
+		return ak_err_set(a->err, EINVAL, "--seccomp nested: this profile comes with --nesting only");
+	if (o->nesting && a->seccomp_given && o->seccomp && !nested) {
+		(void)ak_err_set(a->err, EINVAL, "--nesting: the profile %s forbids namespaces", o->seccomp);
+		ak_err_hint(a->err, "leave --seccomp out; the profile is \"nested\" then");
+		return -EINVAL;
+	}
+	if (o->nesting && o->seccomp)
+		o->seccomp = "nested";
+	return 0;
+}
+
 static const struct exec_opts defaults = {
 	.write = WRITE_DIRECT,
 	.net = NET_NONE,
@@ -193,6 +219,7 @@ static const struct exec_opts defaults = {
 	.kill_after_ms = DEFAULT_KILL_AFTER_MS,
 	.max_output_bytes = UINT64_MAX,
 	.seccomp = "default",
+	.isolation = ISOLATION_NAMESPACES,
 	.identity = IDENTITY_AUTO,
 	.rootfs_write = ROOTFS_WRITE_NONE,
 	.ttl_ms = DEFAULT_TTL_MS,
@@ -229,6 +256,8 @@ static int parse_exec(struct args *a)
 	if (o->in)
 		a->where = o->detach ? ARG_JOB : ARG_IN;
 	rc = args_check_where(a);
+	if (rc == 0)
+		rc = check_kinds(a, false);
 	return rc != 0 ? rc : take_command(a);
 }
 
@@ -244,6 +273,8 @@ static int parse_create(struct args *a)
 	if (rc != 0)
 		return rc;
 	rc = args_check_where(a);
+	if (rc == 0)
+		rc = check_kinds(a, true);
 	if (rc == 0 && !a->o->name) {
 		rc = ak_err_set(a->err, EINVAL, "no NAME given");
 		ak_err_hint(a->err, "usage: ak create NAME [OPTIONS]");
@@ -258,7 +289,10 @@ static int parse_options(struct args *a)
 
 	if (rc == 0 && a->pos < a->argc)
 		rc = ak_err_set(a->err, EINVAL, "\"%.60s\" is one word too many: options only", a->argv[a->pos]);
-	return rc != 0 ? rc : args_check_where(a);
+	if (rc == 0)
+		rc = args_check_where(a);
+	/* `ak config show` makes nothing */
+	return rc != 0 ? rc : check_kinds(a, a->where == ARG_CREATE);
 }
 
 int args_parse(int words, int argc, char *const argv[], struct config *c, struct exec_opts *ret, struct ak_err *err)

@@ -158,7 +158,7 @@ static int read_plain(const char *path, char **ret, size_t *ret_len)
 	if (names_descriptor(path))
 		return ak_read_file(path, ENV_FILE_MAX, ret, ret_len);
 
-	AK_AUTO_FD fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+	AK_AUTO_FD fd = sys_openat2_how(AT_FDCWD, path, &how);
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;

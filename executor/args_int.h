@@ -21,6 +21,7 @@ struct args {
 	int pos;		/* next argument to read */
 	const char *shell_text;	/* -c; borrowed from argv */
 	bool max_output_given;
+	bool seccomp_given;
 	uint64_t given;		/* bit n: row n of the table was on the command line */
 	unsigned where;		/* enum arg_where: what is being parsed */
 	bool names;		/* a word that is no option is a sandbox's NAME */

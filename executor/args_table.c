@@ -88,7 +88,9 @@
 	X("--seccomp", 0, true, 0, arg_seccomp, SHAPE, \
 	  "      --seccomp default|strict|FILE  system call profile; FILE: Docker-format JSON\n") \
 	X("--isolation", 0, true, 0, arg_isolation, SHAPE, \
-	  "      --isolation namespaces    kind of isolation (default: namespaces)\n") \
+	  "      --isolation namespaces|landlock  landlock: weaker, needs no namespaces (default: namespaces)\n") \
+	X("--nesting", 0, false, AT(nesting), arg_flag, SHAPE, \
+	  "      --nesting              let the command make namespaces, so that sandboxes run inside\n") \
 	X("--user", 'u', true, 0, arg_user, SHAPE, \
 	  "  -u, --user UID[:GID]       ids inside (default: the caller's; 1000 for root)\n") \
 	X("--identity", 0, true, 0, arg_identity, SHAPE, \

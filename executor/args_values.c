@@ -169,11 +169,13 @@ int arg_identity(struct args *a, const struct arg_def *d, const char *value)
 	return i < 0 ? i : 0;
 }
 
-/* There is one kind so far, so nothing is to be remembered */
 int arg_isolation(struct args *a, const struct arg_def *d, const char *value)
 {
-	return pick(a, d, value, (const char *const[]){"namespaces", NULL},
-		    (const char *const[]){"landlock", NULL});
+	int i = pick(a, d, value, (const char *const[]){"namespaces", "landlock", NULL}, (const char *const[]){NULL});
+
+	if (i >= 0)
+		a->o->isolation = i == 0 ? ISOLATION_NAMESPACES : ISOLATION_LANDLOCK;
+	return i < 0 ? i : 0;
 }
 
 int arg_seccomp(struct args *a, const struct arg_def *d, const char *value)
@@ -182,8 +184,11 @@ int arg_seccomp(struct args *a, const struct arg_def *d, const char *value)
 		a->o->seccomp = "default";
 	else if (strcmp(value, "strict") == 0)
 		a->o->seccomp = "strict";
+	else if (strcmp(value, "nested") == 0)
+		a->o->seccomp = "nested";
 	else
 		a->o->seccomp = NULL;
+	a->seccomp_given = true;
 	free(a->o->seccomp_file);
 	a->o->seccomp_file = NULL;
 	if (a->o->seccomp)

@@ -28,6 +28,7 @@
 #include "executor/ns/sysmount.h"
 #include "executor/observing.h"
 #include "executor/opts.h"
+#include "executor/plain.h"
 #include "executor/plan.h"
 #include "executor/prepare.h"
 #include "executor/protected_look.h"
@@ -53,6 +54,7 @@ struct exec_run {
 	struct observing ob;
 	bool learning;		/* `ak seccomp learn` */
 	struct learn learn;
+	struct plain plain;
 	struct sandbox sb;
 	int late_fd;	/* the sandbox's mounts, which the kernel takes apart after us; -1 */
 	struct run_result result;
@@ -142,7 +144,7 @@ static int open_report(struct exec_run *r, struct ak_err *err)
 
 	if (!r->opts.report)
 		return 0;
-	fd = (int)syscall(SYS_openat2, AT_FDCWD, r->opts.report, &how, sizeof(how));
+	fd = sys_openat2_how(AT_FDCWD, r->opts.report, &how);
 	if (fd < 0 && errno == ELOOP) {
 		(void)ak_err_set(err, ELOOP, "--report: %s leads through a symbolic link", r->opts.report);
 		ak_err_hint(err, "name the file itself by its real path: a sandbox may have left the link");
@@ -215,6 +217,11 @@ static int run_sandbox(struct exec_run *r, struct ak_err *err)
 	e = block_signals(r, err);	/* first: a signal must not end us while something is to be undone */
 	if (e < 0)
 		return e;
+	if (r->p.plan.plain) {
+		e = plain_begin(&r->plain, &r->p.plan, err);
+		if (e < 0)
+			return e;
+	}
 	r->stage = "plan";
 	e = limits_start(&r->limits, &r->opts, &r->p.host, &r->p.plan, err);
 	if (e == 0) {
@@ -223,19 +230,22 @@ static int run_sandbox(struct exec_run *r, struct ak_err *err)
 	}
 	if (e < 0)
 		return e;
-	prepare_landlock(&r->p);
-	e = observing_prepare(&r->ob, &r->opts, r->learning, &r->p.plan, err);
+	r->plain.except = r->limits.keeper.pid > 0 ? r->limits.keeper.pid : 0;
+	e = prepare_landlock(&r->p, err);
+	if (e == 0)
+		e = observing_prepare(&r->ob, &r->opts, r->learning, &r->p.plan, err);
 	if (e == 0)
 		e = start_sandbox(r, err);
 	if (e < 0)
 		return e;
 	streams_close_child_ends(&r->streams);
-	if (r->p.plan.root == PLAN_ROOT_TMPFS)
+	if (r->p.plan.root == PLAN_ROOT_TMPFS && !r->p.plan.plain)
 		r->late_fd = mnt_late_hold(r->sb.pid);
 	r->stage = "relay";
 	rs = (struct relay_sandbox){ .pidfd = r->sb.pidfd, .pid = r->sb.pid, .ctl = r->sb.ctl,
 				     .group = r->limits.group.dir >= 0 ? &r->limits.group : NULL,
 				     .watch_memory = r->p.plan.memory_by == PLAN_BY_AK,
+				     .plain = r->p.plan.plain ? &r->plain : NULL,
 				     .observing = r->p.plan.joined ? &r->ob : NULL };
 	e = relay_run(&rs, &r->opts, &r->streams, r->signal_fd, &r->result, err);
 	r->have_result = e == 0;
@@ -361,6 +371,10 @@ static int finish(struct exec_run *r, struct ak_err *err, bool failed)
 	}
 	if (r->p.have_plan)
 		observing_told(&r->ob, &r->p.plan);
+	if (r->have_result && r->result.tree_left && r->p.have_plan)
+		plan_notice(&r->p.plan, "init was killed, and what the command started may still run");
+	if (plain_end(&r->plain) < 0 && r->p.have_plan)
+		plan_warn(&r->p.plan, "the private folder could not be removed; the next run removes it");
 	if (limits_end(&r->limits) < 0 && r->p.have_plan)
 		plan_warn(&r->p.plan, "the sandbox's cgroup could not be removed; the next run removes it");
 	rep.protected = r->have_result ? protected_look_end(&r->look) : NULL;
@@ -398,6 +412,7 @@ static int finish_learning(struct exec_run *r, int code)
 
 static void release(struct exec_run *r)
 {
+	(void)plain_end(&r->plain);
 	(void)limits_end(&r->limits);
 	sandbox_release(&r->sb);
 	observing_release(&r->ob);
@@ -472,7 +487,7 @@ static int parse_and_run(struct exec_run *r, int argc, char *const argv[], char 
 static int run(int argc, char *const argv[], char *const environ_[], uint64_t start_ns, bool learning)
 {
 	struct exec_run r = { .report_fd = -1, .signal_fd = -1, .late_fd = -1, .start_ns = start_ns,
-			      .sb = { .pidfd = -1, .ctl = -1 }, .p = PREPARED_NONE, .in = IN_RUN_NONE,
+			      .sb = { .pidfd = -1, .ctl = -1 }, .p = PREPARED_NONE, .in = IN_RUN_NONE, .plain = PLAIN_NONE,
 			      .ob = OBSERVING_NONE, .learning = learning, .learn = LEARN_NONE, .look = PROTECTED_LOOK_NONE };
 	struct ak_err err = { 0 };
 	int code;

@@ -14,6 +14,7 @@
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
+#include "seccomp/filters.h"
 
 #define TEXT_MAX (1u << 20)
 
@@ -22,7 +23,7 @@ static const char help_text[] = "usage: ak seccomp check PROFILE   what a profil
 				"       ak seccomp learn [OPTIONS] [--] COMMAND [ARG...]\n"
 				"                                  run COMMAND, and print a profile of what it called\n"
 				"\n"
-				"PROFILE: default, strict, or the path of a Docker-format JSON file.\n"
+				"PROFILE: default, strict, nested, or the path of a Docker-format JSON file.\n"
 				"OPTIONS: those of ak exec. The command's output goes to standard error, the profile to standard output.\n";
 
 static void complain(const char *text, const char *hint)
@@ -44,7 +45,7 @@ static int usage(const char *text)
 static int show(const char *verb, const char *profile)
 {
 	const char *argv[] = { "ak-policy", verb, profile, NULL };
-	bool shipped = strcmp(profile, "default") == 0 || strcmp(profile, "strict") == 0;
+	bool shipped = seccomp_profile(profile) != NULL;
 	char *text = NULL, *out = NULL;
 	size_t len = 0, out_len = 0;
 	struct ak_err err = { 0 };

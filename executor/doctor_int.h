@@ -178,6 +178,8 @@ void check_groups(const struct doctor_ctx *ctx, struct doctor_row *row);
 void check_apparmor(const struct doctor_ctx *ctx, struct doctor_row *row);
 void check_ns_limits(const struct doctor_ctx *ctx, struct doctor_row *row);
 void check_cgroup(const struct doctor_ctx *ctx, struct doctor_row *row);
+void check_plain(const struct doctor_ctx *ctx, struct doctor_row *row);
+int try_nesting(const struct doctor_ctx *ctx, struct trial *t);
 void check_cgroup_given(const struct doctor_ctx *ctx, struct doctor_row *row);
 void check_cgroup_own(const struct doctor_ctx *ctx, struct doctor_row *row);
 void check_cgroup_above(const struct doctor_ctx *ctx, struct doctor_row *row);

@@ -11,6 +11,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/seccomp.h>
 #include <net/if.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -174,6 +175,13 @@ int try_memfd_exec(const struct doctor_ctx *ctx, struct trial *t)
 		return 0;
 	errno = n > 0 ? code : EIO;
 	return trial_fail(t, "execute a sealed memfd");
+}
+
+/* A user and a mount namespace inside the sandbox's own; the kernel bounds the depth, and a limit above may be used up */
+int try_nesting(const struct doctor_ctx *ctx, struct trial *t)
+{
+	(void)ctx;
+	return unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 ? trial_fail(t, "make a user namespace inside a user namespace") : 0;
 }
 
 int try_landlock(const struct doctor_ctx *ctx, struct trial *t)

@@ -10,6 +10,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include "executor/ns/landlock.h"
 #include "executor/ns/sysmount.h"
 #include "executor/ns/userns.h"
 #include "executor/shared/ak_err.h"
@@ -74,6 +75,26 @@ void check_landlock(const struct doctor_ctx *ctx, struct doctor_row *row)
 	else
 		row_set(row, DOCTOR_OK, 0,
 			"ABI %d: files, TCP, device ioctl, signal and abstract socket scopes", t.value);
+}
+
+/* --isolation landlock: what it needs, and what it lacks with this kernel */
+void check_plain(const struct doctor_ctx *ctx, struct doctor_row *row)
+{
+	struct trial t;
+
+	if (ctx->root) {
+		row_set(row, DOCTOR_INFO, 0, "--isolation landlock is not for root: run ak as an ordinary user for it");
+		return;
+	}
+	if (doctor_try(ctx, 0, try_landlock, &t) < 0) {
+		row_trial_failed(ctx, row, 0, &t, "--isolation landlock does not work",
+				 "a kernel with CONFIG_SECURITY_LANDLOCK and \"landlock\" in lsm= (Linux 5.13 or newer)");
+		return;
+	}
+	row_set(row, DOCTOR_OK, 0,
+		"--isolation landlock works, where namespaces are forbidden; weaker: processes are visible, stat, chmod and the like are not "
+		"covered%s",
+		t.value < LANDLOCK_ABI_SCOPES ? ", and signals reach the caller's other processes" : "");
 }
 
 void check_memfd(const struct doctor_ctx *ctx, struct doctor_row *row)

@@ -68,12 +68,18 @@ static void explain_identity(const struct plan *p, struct ak_buf *out)
 	ak_buf_printf(out, "  %-12s %u:%u\n", "uid:gid", p->uid, p->gid);
 	add_fact(out, "user", p->user);
 	add_fact(out, "home", p->home);
-	add_fact(out, "hostname", p->hostname);
+	if (!p->plain)
+		add_fact(out, "hostname", p->hostname);
 }
 
 static void explain_namespaces(const struct plan *p, struct ak_buf *out)
 {
 	ak_buf_str(out, "namespaces\n");
+	if (p->plain) {
+		add_fact(out, "new", "none");
+		add_fact(out, "network", p->net == NET_HOST ? "host" : "none (no sockets)");
+		return;
+	}
 	add_fact(out, "new",
 		 p->net == NET_HOST ? "user mount pid ipc uts cgroup" : "user mount pid net ipc uts cgroup");
 	add_fact(out, "network", p->net == NET_HOST ? "host" : "none (loopback only)");
@@ -123,6 +129,12 @@ static void explain_mount(const struct plan_mount *m, struct ak_buf *out)
 static void explain_mounts(const struct plan *p, struct ak_buf *out)
 {
 	ak_buf_str(out, "mounts\n");
+	if (p->plain) {
+		ak_buf_str(out, "  none   the host's own file system, as far as the Landlock rules below show it\n  private ");
+		add_text(out, p->scratch);
+		ak_buf_str(out, " (home, tmp)\n");
+		return;
+	}
 	ak_buf_printf(out, "  root   %s",
 		      p->root == PLAN_ROOT_OVERLAY ? "overlay over "
 		      : p->rootfs		   ? "entries of "
@@ -189,10 +201,11 @@ static void explain_limits(const struct plan *p, const struct exec_opts *o, stru
 static void explain_filters(const struct plan *p, struct ak_buf *out)
 {
 	ak_buf_str(out, "filters\n");
-	ak_buf_printf(out, "  %-12s profile %s, then the floor%s%s\n", "seccomp",
-		      p->seccomp ? p->seccomp : "default", p->allow_setid ? ", set-id bits allowed" : "",
+	ak_buf_printf(out, "  %-12s profile %s, then the floor%s%s%s\n", "seccomp",
+		      p->seccomp ? p->seccomp : "default", p->plain ? " without namespaces" : p->nesting ? " for nesting" : "",
+		      p->allow_setid ? ", set-id bits allowed" : "",
 		      p->floor_setgid ? ", set-group-id bits refused" : "");
-	for (size_t i = 0; i < p->npaths; i++) {
+	for (size_t i = 0; i < p->npaths && !p->nesting; i++) {
 		ak_buf_printf(out, "  landlock     %s ", access_names[p->paths[i].access]);
 		add_text(out, p->paths[i].path);
 		ak_buf_str(out, "\n");

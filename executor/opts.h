@@ -10,6 +10,7 @@
 enum opt_write { WRITE_DIRECT, WRITE_NONE };
 enum opt_net { NET_NONE, NET_HOST };
 enum opt_identity { IDENTITY_AUTO, IDENTITY_ROOT };
+enum opt_isolation { ISOLATION_NAMESPACES, ISOLATION_LANDLOCK };
 enum opt_rootfs_write { ROOTFS_WRITE_NONE, ROOTFS_WRITE_TMP };
 
 enum bind_kind {
@@ -72,8 +73,10 @@ struct exec_opts {
 	bool user_given;
 	uint32_t uid, gid;	/* --user UID[:GID]; gid = uid's default (see plan) when gid_given is false */
 	bool gid_given;
-	const char *seccomp;	/* "default" or "strict"; static; NULL with seccomp_file */
+	const char *seccomp;	/* "default", "strict" or "nested"; static; NULL with seccomp_file */
 	char *seccomp_file;	/* a user's profile as named; NULL: a shipped one */
+	enum opt_isolation isolation;
+	bool nesting;		/* sandboxes inside the sandbox */
 	enum opt_identity identity;
 	int *fds;		/* --fd, each ≥ 3, no duplicates, sorted */
 	size_t nfds;

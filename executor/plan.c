@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "executor/plan_priv.h"
+#include "executor/shared/ak_clock.h"
 
 #define RANGE_UID 1000u
 #define RANGE_UID_MAX 65533u /* 65,536 ids a slot; the last two mean "nobody" and "none" */
@@ -55,6 +57,11 @@ static int identity_kind(struct plan_ctx *c)
 	if (c->o->identity == IDENTITY_ROOT && !c->h->root) {
 		ak_err_set(c->err, EPERM, "--identity root: ak was not started by root");
 		ak_err_hint(c->err, "--user 0 gives uid 0 inside without any right outside");
+		return -EPERM;
+	}
+	if (c->o->identity == IDENTITY_ROOT && c->o->nesting) {
+		ak_err_set(c->err, EPERM, "--nesting: not with --identity root");
+		ak_err_hint(c->err, "a /proc that is mounted inside has no covers, and host uid 0 may write to it");
 		return -EPERM;
 	}
 	if (c->o->identity == IDENTITY_ROOT)
@@ -158,6 +165,7 @@ static void copy_options(struct plan_ctx *c)
 	p->argc = o->argc > 0 ? (size_t)o->argc : 0;
 	p->seccomp = o->seccomp_file ? o->seccomp_file : o->seccomp;
 	p->tty = o->tty;
+	p->nesting = o->nesting;
 	p->keep_fds = o->fds;
 	p->nkeep_fds = o->nfds;
 	c->host_view = !o->rootfs || strcmp(o->rootfs, "host") == 0;
@@ -178,6 +186,31 @@ static int mounts_of(struct plan_ctx *c)
 	return r;
 }
 
+uint64_t plan_random(void)
+{
+	uint64_t r = 0;
+
+	if (getrandom(&r, sizeof(r), GRND_NONBLOCK) != (ssize_t)sizeof(r))
+		r = ak_now_ns();	/* early at boot; what is made with it fails when the name is taken */
+	return r;
+}
+
+/* with namespaces: everything from the mounts */
+static int build_mounted(struct plan_ctx *c)
+{
+	int r = mounts_of(c);
+
+	if (r == 0)
+		r = plan_limits(c);
+	if (r == 0)
+		r = plan_env(c);
+	if (r == 0)
+		r = assemble(c);
+	if (r == 0)
+		r = plan_disk(c);
+	return r < 0 ? r : plan_landlock(c);
+}
+
 int plan_build(const struct exec_opts *o, const struct hostinfo *h, struct plan *ret, struct ak_err *err)
 {
 	struct ak_err own = {0};
@@ -186,20 +219,10 @@ int plan_build(const struct exec_opts *o, const struct hostinfo *h, struct plan 
 
 	*ret = (struct plan){.rootfs_fd = -1};
 	copy_options(&c);
-	r = mounts_of(&c);
-	if (r == 0)
-		r = plan_limits(&c);
-	if (r == 0)
-		r = plan_env(&c);
-	if (r == 0)
-		r = assemble(&c);
-	if (r == 0)
-		r = plan_disk(&c);
-	if (r == 0)
-		r = plan_landlock(&c);
-	ret->allow_setid = r == 0 && !writes_to_host(ret);
+	r = o->isolation == ISOLATION_LANDLOCK ? plan_plain(&c) : build_mounted(&c);
+	ret->allow_setid = r == 0 && !ret->plain && !writes_to_host(ret);
 	/* also where files can get a group that others are in */
-	ret->floor_setgid = ret->identity != PLAN_ID_SAME || h->ngroups > 0;
+	ret->floor_setgid = ret->identity != PLAN_ID_SAME || h->ngroups > 0 || ret->plain || ret->nesting;
 	mount_list_release(&c.sys);
 	mount_list_release(&c.cand);
 	mount_list_release(&c.placed);
@@ -240,5 +263,6 @@ void plan_release(struct plan *p)
 	free(p->cwd);
 	free(p->user);
 	free(p->home);
+	free(p->scratch);
 	*p = (struct plan){0};
 }

@@ -20,6 +20,7 @@ struct hostinfo;
 
 #define PLAN_MOUNTS_MAX 1024
 #define PLAN_WARNINGS_MAX 32
+#define PLAN_SCRATCH_DIR "plain"	/* below the state folder: private folders of runs without namespaces */
 
 enum pm_kind {
 	PM_DIR,		/* make a directory (and its parents) in the new root */
@@ -97,7 +98,12 @@ struct plan {
 	char *home;			/* inside */
 
 	enum opt_net net;
-	const char *hostname;		/* "sandbox"; static */
+	const char *hostname;		/* "sandbox"; static; with plain the host's stays */
+
+	bool plain;			/* no namespaces: no mounts, rules on the host's own paths */
+	char *scratch;			/* plain: private folder with "home" and "tmp"; not made yet; owned; else NULL */
+	bool nest_cgroups;		/* nesting: cgroup namespaces cannot be used to change the sandbox's own limits */
+	bool nesting;			/* sandboxes inside: no Landlock file rules, a floor of its own */
 
 	char **argv;			/* borrowed from exec_opts */
 	size_t argc;

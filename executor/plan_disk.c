@@ -35,6 +35,13 @@ static int no_disk(struct plan_ctx *c)
 	return 0;
 }
 
+static int nested_disk(struct plan_ctx *c)
+{
+	(void)ak_err_set(c->err, EOPNOTSUPP, "--disk: with --nesting a command can mount private file systems of its own, which nothing counts");
+	ak_err_hint(c->err, "leave one of the two out; --memory bounds what is in memory, where a cgroup holds it");
+	return -EOPNOTSUPP;
+}
+
 /* bytes that are fixed (asked for by size) and those that may be lowered */
 static void add_up(const struct plan *p, uint64_t *ret_fixed, uint64_t *ret_free)
 {
@@ -64,7 +71,7 @@ int plan_disk(struct plan_ctx *c)
 	struct plan *p = c->p;
 	uint64_t disk = c->o->disk_bytes, fixed, can_shrink;
 	bool small = false;
-	int r = disk ? no_disk(c) : 0;
+	int r = disk && p->nesting ? nested_disk(c) : disk ? no_disk(c) : 0;
 
 	if (!disk || r < 0)
 		return r;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
+#include "executor/ns/cgroup_file.h"
 #include "executor/ns/cgroup_place.h"
 #include "executor/plan_priv.h"
 
@@ -45,6 +46,26 @@ static int refuse(const struct plan_groups *g, const char *other, struct ak_err 
 	return -EOPNOTSUPP;
 }
 
+/*
+ * Without a user namespace of its own the sandbox shares the kernel's count with all of the caller's processes: only a net against
+ * fork bombs, over what runs now.
+ */
+static int plain_pids(struct plan *p, const struct exec_opts *o, const struct plan_groups *g, struct ak_err *err)
+{
+	const struct limit_opt *l = &o->pids;
+	uint64_t now = plan_count_tasks(), n = l->value + 1 + now;
+
+	if (l->given) {
+		(void)ak_err_set(err, EOPNOTSUPP, "--pids %" PRIu64 ": without namespaces the kernel counts all of the caller's processes together, and no cgroup holds it: %s",
+				 l->value, g->why);
+		return refuse(g, "give --pids max; by default there is a net against fork bombs", err);
+	}
+	p->pids_by = PLAN_BY_RLIMIT;
+	plan_warn(p, "the limit of processes counts all of the caller's processes and threads, %" PRIu64 " at the start: it is only a net against fork bombs (%s)",
+		  now, g->why);
+	return plan_rlimit(p, &(struct wanted){RLIMIT_NPROC, n, n, NULL}, err);
+}
+
 static int enforce_pids(struct plan *p, const struct exec_opts *o, const struct plan_groups *g, struct ak_err *err)
 {
 	const struct limit_opt *l = &o->pids;
@@ -54,8 +75,11 @@ static int enforce_pids(struct plan *p, const struct exec_opts *o, const struct 
 		return 0;
 	if (g->have & CGROUP_PIDS) {
 		p->pids_by = PLAN_BY_CGROUP;
-		return plan_rlimit(p, &(struct wanted){RLIMIT_NPROC, n + NPROC_NET, n + NPROC_NET, NULL}, err);
+		n += NPROC_NET + (p->plain ? plan_count_tasks() : 0);
+		return plan_rlimit(p, &(struct wanted){RLIMIT_NPROC, n, n, NULL}, err);
 	}
+	if (p->plain)
+		return plain_pids(p, o, g, err);
 	if (p->identity != PLAN_ID_ROOT) {
 		p->pids_by = PLAN_BY_RLIMIT;
 		return plan_rlimit(p, &(struct wanted){RLIMIT_NPROC, n, n, l->given ? "--pids" : NULL}, err);
@@ -90,11 +114,26 @@ static int enforce_cpus(struct plan *p, const struct exec_opts *o, const struct 
 	return refuse(g, "give --cpus max; --cpu-time DUR bounds the total and is enforced", err);
 }
 
+/*
+ * The group's files belong to the caller, whose uid the command has. A cgroup namespace made inside would show them, and only
+ * nsdelegate keeps the namespace's root from being written to: cgroups(7), "Cgroup delegation"
+ */
+static void enforce_nesting(struct plan *p, const struct plan_groups *g)
+{
+	p->nest_cgroups = !g->group || p->identity == PLAN_ID_RANGE || cgroup_nsdelegate();
+	if (!p->nest_cgroups)
+		plan_warn(p, "--nesting: no cgroup namespaces inside, since the cgroup file system is mounted without nsdelegate");
+	if (!(g->have & CGROUP_MEMORY))
+		plan_warn(p, "--nesting: file systems in memory that are mounted inside are not counted against the memory limit");
+}
+
 int plan_enforce(struct plan *p, const struct exec_opts *o, const struct plan_groups *g, struct ak_err *err)
 {
 	int r;
 
 	p->group = g->group;
+	if (p->nesting)
+		enforce_nesting(p, g);
 	if (o->cpu_time_ms && !g->group)
 		plan_warn(p, "processor time is summed by sampling, not by a cgroup: processes whose parent ignores SIGCHLD are "
 			     "not counted once they have ended");

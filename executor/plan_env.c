@@ -133,13 +133,16 @@ static const char *terminal(const struct plan_ctx *c)
 static int set_basic(struct plan_ctx *c)
 {
 	const struct plan *p = c->p;
+	char tmp[PATH_MAX] = "/tmp";
 	const char *const rows[][2] = {
 		{"GIT_TERMINAL_PROMPT", "0"}, {"HOME", p->home}, {"LANG", language(c)}, {"LOGNAME", p->user},
 		{"PATH", c->path_env},	      {"PWD", p->cwd},	 {"SHELL", "/bin/sh"},	{"TERM", terminal(c)},
-		{"TMPDIR", "/tmp"},	      {"USER", p->user},
+		{"TMPDIR", tmp},	      {"USER", p->user},
 	};
 	int r = 0;
 
+	if (p->scratch && snprintf(tmp, sizeof(tmp), "%s/tmp", p->scratch) >= PATH_MAX)
+		return ak_err_set(c->err, ENAMETOOLONG, "TMPDIR below \"%s\"", p->scratch);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && r == 0; i++)
 		r = set(c, rows[i][0], rows[i][1]);
 	return r;

@@ -143,6 +143,12 @@ void plan_homes_release(struct plan_ctx *c);
 
 /** plan_hides() - resolve and place the hides */
 int plan_hides(struct plan_ctx *c);
+/** plan_plain() - the whole plan of a run without namespaces, in the place of the stages above */
+int plan_plain(struct plan_ctx *c);
+/** plan_count_tasks() - processes and threads of the caller's real uid, as far as /proc shows them */
+uint64_t plan_count_tasks(void);
+/** plan_random() - a number that nobody can guess, for names */
+uint64_t plan_random(void);
 /** plan_limits() - p->rlimits but the number of processes, which plan_enforce() decides */
 int plan_limits(struct plan_ctx *c);
 

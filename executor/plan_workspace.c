@@ -188,7 +188,8 @@ static int check_shared(struct plan_ctx *c)
 static int check_own(struct plan_ctx *c)
 {
 	const char *ws = c->p->workspace;
-	bool given = c->o->workspace_given;
+	/* without mounts nothing in it could be hidden */
+	bool given = c->o->workspace_given && !c->p->plain;
 
 	for (size_t i = 0; i < c->nown; i++) {
 		if (ak_path_below(ws, c->own[i]))
@@ -198,14 +199,16 @@ static int check_own(struct plan_ctx *c)
 	for (size_t i = 0; !given && i < c->nhomes; i++) {
 		if (ak_path_below(c->homes[i], ws))
 			return refuse(c, strcmp(ws, c->homes[i]) == 0 ? "is a home folder" : "contains a home folder",
-				      "go to a project folder; or name it with -C to use it all the same (known "
-				      "secrets are hidden)");
+				      c->p->plain ? "go to a project folder: --isolation landlock cannot hide what lies in it"
+						  : "go to a project folder; or name it with -C to use it all the same (known "
+						    "secrets are hidden)");
 	}
 	for (size_t i = 0; !given && i < c->nown; i++) {
 		if (ak_path_below(c->own[i], ws))
 			return refuse(c, "contains ak's own state or configuration",
-				      "go to a project folder; or name it with -C to use it all the same "
-				      "(ak's folders are hidden)");
+				      c->p->plain ? "go to a project folder: --isolation landlock cannot hide what lies in it"
+						  : "go to a project folder; or name it with -C to use it all the same "
+						    "(ak's folders are hidden)");
 	}
 	return 0;
 }
@@ -362,7 +365,7 @@ int plan_workspace(struct plan_ctx *c)
 	if (c->o->write == WRITE_NONE)
 		m.flags |= PMF_RO;
 	mount_add(&c->cand, &m);
-	if (c->o->write == WRITE_NONE || AK_WEAK(c->weak, AK_WEAK_PROTECT))
+	if (c->o->write == WRITE_NONE || c->p->plain || AK_WEAK(c->weak, AK_WEAK_PROTECT))
 		return 0;
 	return protect_names(c);
 }

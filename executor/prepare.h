@@ -45,8 +45,11 @@ int prepare_plan(const struct exec_opts *o, char *const env[], struct prepared *
 int prepare_reserve(struct prepared *p, uint32_t *ret_uid, uint32_t *ret_gid, struct ak_err *err);
 
 
-/** prepare_landlock() - what the kernel has of Landlock; a warning in the plan when it is nothing */
-void prepare_landlock(struct prepared *p);
+/**
+ * prepare_landlock() - what the kernel has of Landlock, as far as it is used; a warning in the plan when it is nothing
+ * Return: 0; -EOPNOTSUPP when there is nothing else.
+ */
+int prepare_landlock(struct prepared *p, struct ak_err *err);
 
 /**
  * prepare_serving() - the same for an executor that will make any number of sandboxes: see privs_serving()

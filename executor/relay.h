@@ -16,6 +16,7 @@
 struct ak_err;
 struct exec_opts;
 struct observing;
+struct plain;
 struct relay_far;
 struct streams;
 
@@ -52,6 +53,7 @@ struct run_result {
 	bool pids_hit, cpus_hit;	/* as the group tells; false without one */
 	bool grouped;		/* @group was read */
 	struct cgroup_usage group;
+	bool tree_left;		/* without namespaces: something of the tree may still run */
 	bool outer_oom;		/* killed for want of memory, but not by our limit */
 	char outer_path[256];	/* the group whose limit it was; "": not known, or the host's own memory */
 	struct capture out[2];	/* stdout, stderr; total and dropped are set in every relayed mode */
@@ -70,6 +72,7 @@ struct relay_sandbox {
 	const struct cgroup *group;	/* that init and the command are in; borrowed; NULL: none */
 	bool watch_memory;	/* no group holds the memory limit: sample it */
 	struct observing *observing;	/* refused calls are answered and counted here; borrowed; NULL: they are not observed */
+	const struct plain *plain;	/* without namespaces: the tree does not die with init; borrowed; NULL else */
 	struct relay_far *far;	/* a command that another executor runs: the others are not used then; borrowed; else NULL */
 };
 

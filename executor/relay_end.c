@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "executor/ns/cgroup_place.h"
+#include "executor/plain.h"
 #include "executor/relay_far.h"
 #include "executor/relay_priv.h"
 #include "executor/shared/ak_fd.h"
@@ -31,6 +32,13 @@ void relay_kill(struct relay *r)
 	r->killed = true;
 	if (r->sb->group)
 		(void)cgroup_kill(r->sb->group);
+	/* the kernel would end init alone: its part of the tree is ended by itself, and by us if it does not */
+	if (r->sb->plain && !r->asked) {
+		r->asked = true;
+		(void)shutdown(r->sb->ctl, SHUT_WR);
+		relay_set(r, TIMER_KILL, RELAY_PLAIN_MS);
+		return;
+	}
 	if (syscall(SYS_pidfd_send_signal, r->sb->pidfd, SIGKILL, NULL, 0) < 0 && errno != ESRCH)
 		/* end of file means to init that we are gone: it ends by itself */
 		(void)shutdown(r->sb->ctl, SHUT_RDWR);
@@ -119,6 +127,8 @@ int relay_reap(struct relay *r, struct ak_err *err)
 	r->dead = true;
 	r->init_code = si.si_code;
 	r->init_status = si.si_status;
+	if (r->sb->plain && (si.si_code != CLD_EXITED || si.si_status != 0) && plain_kill(r->sb->plain) < 0)
+		r->ret->tree_left = true;
 	relay_over(r);
 	return 0;
 }

@@ -27,6 +27,7 @@
 #define RELAY_OUTPUT_GRACE_MS 100u	/* for the command to see by itself that nobody reads its output */
 #define RELAY_GIVEUP_MS 1000u		/* after --kill-after: how long a stuck reader is waited for when ak was told to end */
 #define RELAY_INIT_END_MS 1000u		/* for init to end after it said that the command did */
+#define RELAY_PLAIN_MS 1000u		/* for an init without namespaces to end the tree when it is told to */
 #define RELAY_PTY_RETRY_MS 50u		/* a pty that nobody has open may be opened again */
 
 /* Why ak ended the tree; the first cause wins */
@@ -109,6 +110,7 @@ struct relay {
 	bool ctl_open;
 	bool dead;		/* init has been waited for */
 	bool killed;
+	bool asked;		/* init without namespaces was told to end the tree */
 	enum relay_cause cause;
 	int first_signal;	/* that ended ak; 0 */
 	bool exited, failed;	/* messages from init */

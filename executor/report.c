@@ -348,13 +348,15 @@ static void put_isolation(struct ak_json *j, const struct report *r)
 	}
 	ak_json_obj(j, "isolation");
 	ak_json_str(j, "backend", "native");
-	put_namespaces(j, p, p && p->net != NET_HOST);
+	put_namespaces(j, p && !p->plain, p && p->net != NET_HOST);
 	ak_json_str(j, "seccomp", p ? p->seccomp : NULL);
 	u64_or_null(j, "landlock_abi", (uint64_t)r->landlock_abi, p && r->landlock_abi > 0);
 	ak_json_str(j, "network", !p ? NULL : p->net == NET_HOST ? "host" : "none");
 	ak_json_str(j, "root", !p ? NULL : p->rootfs ? p->rootfs : "host");
 	ak_json_str(j, "workspace", !p ? NULL : p->write == WRITE_NONE ? "none" : "direct");
 	ak_json_str(j, "identity", p ? identity_name(p->identity) : NULL);
+	if (p && p->nesting)
+		ak_json_bool(j, "nesting", true);
 	ak_json_obj_end(j);
 }
 

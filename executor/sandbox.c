@@ -20,6 +20,7 @@
 #include "executor/ns/userns.h"
 #include "executor/plan.h"
 #include "executor/privs.h"
+#include "executor/shared/ak_canary.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_init_proto.h"
@@ -32,6 +33,10 @@
 
 static enum seccomp_floor_kind floor_kind(const struct plan *p)
 {
+	if (p->plain)
+		return p->net == NET_NONE ? SECCOMP_FLOOR_PLAIN : SECCOMP_FLOOR_PLAIN_NET;
+	if (p->nesting)
+		return p->allow_setid ? SECCOMP_FLOOR_NESTED_SETID : SECCOMP_FLOOR_NESTED;
 	if (p->allow_setid)
 		return SECCOMP_FLOOR_SETID;
 	return p->floor_setgid ? SECCOMP_FLOOR_ROOT : SECCOMP_FLOOR_USER;
@@ -82,14 +87,23 @@ static void fill_filters(const struct plan *p, struct init_config *c)
 	sandbox_filters(p, &f);
 	c->profile = as_filter(f.profile, f.n_profile);
 	c->floor = as_filter(f.floor, f.n_floor);
-	c->canary_skip = p->canary_skip;
+	c->canary_skip = p->canary_skip | (p->nesting ? AK_CANARIES_NESTING : 0u);
 	if (p->joined)
 		c->joined = (struct init_filter){ .insns = p->joined, .count = p->joined_count };
 }
 
+static uint32_t config_flags(const struct plan *p, int landlock_abi)
+{
+	uint32_t flags = (p->tty ? INIT_TTY : 0u) | (p->plain ? INIT_PLAIN : 0u) | (p->learn ? INIT_LEARN : 0u);
+
+	if (landlock_abi > 0)
+		flags |= INIT_LANDLOCK | (p->nesting ? INIT_SCOPES : 0u) | (p->plain && p->net == NET_NONE ? INIT_NO_TCP : 0u);
+	return flags;
+}
+
 static void fill_config(const struct plan *p, int landlock_abi, struct init_config *c)
 {
-	c->flags = (p->tty ? INIT_TTY : 0u) | (landlock_abi > 0 ? INIT_LANDLOCK : 0u) | (p->learn ? INIT_LEARN : 0u);
+	c->flags = config_flags(p, landlock_abi);
 	c->weaken = ak_weaken_mask();
 	c->cwd = p->cwd;
 	c->argv = (const char **)p->argv;
@@ -158,11 +172,13 @@ static int config_open(const struct plan *p, int landlock_abi, struct ak_err *er
 	return fd;
 }
 
-static uint64_t clone_flags(void)
+static uint64_t clone_flags(const struct plan *plan)
 {
 	uint32_t weaken = ak_weaken_mask();
-	uint64_t flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID;
+	uint64_t flags = plan->plain ? 0 : CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID;
 
+	if (plan->plain)
+		return flags;
 	if (!AK_WEAK(weaken, AK_WEAK_IPCNS))
 		flags |= CLONE_NEWIPC;
 	if (!AK_WEAK(weaken, AK_WEAK_UTSNS))
@@ -242,12 +258,12 @@ static void child_entry(void *arg)
  */
 static pid_t clone_child(struct sandbox_birth *b, int *ret_pidfd, struct ak_err *err)
 {
-	uint64_t flags = clone_flags();
+	uint64_t flags = clone_flags(b->s.plan);
 	pid_t pid = -ENOSYS;
 
 	/* with a group of its own the child makes this one itself: see setup.c */
-	b->s.cgroupns = b->cgroup >= 0;
-	if (!b->s.cgroupns)
+	b->s.cgroupns = b->cgroup >= 0 && !b->s.plan->plain;
+	if (!b->s.cgroupns && !b->s.plan->plain)
 		flags |= CLONE_NEWCGROUP;
 	if (!b->s.wait_go && !b->s.plan->background)
 		pid = userns_vclone(flags, b->cgroup, child_entry, &b->s, ret_pidfd, err);
@@ -295,7 +311,7 @@ void sandbox_errand(void *arg, int sock)
 	int pidfd = -1;
 
 	/* our sibling: the executor waits for it, and it dies with the executor */
-	m.pid = userns_clone(clone_flags() | CLONE_NEWCGROUP | CLONE_PARENT, -1, &pidfd, &m.err);
+	m.pid = userns_clone(clone_flags(b->s.plan) | CLONE_NEWCGROUP | CLONE_PARENT, -1, &pidfd, &m.err);
 	if (m.pid == 0)
 		setup_child(&b->s);
 	send_reply(sock, &m, pidfd);

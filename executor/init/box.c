@@ -164,7 +164,7 @@ static void say_stats(struct box *b, uint32_t id)
 		.running = slots_running(b),
 		.spares = slots_count(b, SLOT_SPARE),
 		.files = files_count(b),
-		.processes = tree_count(b->proc),
+		.processes = ak_tree_count(b->proc),
 		.fds = count_fds(),
 		.commands = b->commands,
 	};

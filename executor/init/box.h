@@ -27,6 +27,7 @@
 
 #include "executor/init/init.h"
 #include "executor/shared/ak_init_serve.h"
+#include "executor/shared/ak_tree.h"
 
 #define BOX_SLOTS (AK_INIT_COMMANDS_MAX + AK_INIT_SPARES)
 #define BOX_OUT_MAX 4		/* messages that wait for room on CTL: what one request can cause */
@@ -224,18 +225,6 @@ void box_failed(struct box *b, uint32_t id, uint32_t stage, int err, const char 
 
 /* ---- in the keeper (keeper.c), never return ---- */
 _Noreturn void keeper_main(struct box *b, struct slot *s);
-
-/* ---- ending process trees (tree.c) ---- */
-struct tree {
-	int proc;		/* /proc */
-	pid_t root;		/* its descendants are meant, not itself */
-	const pid_t *except;	/* neither these nor their descendants */
-	size_t nexcept;
-};
-/** tree_kill() - one round: freeze what is found until nothing new is, then kill it. Return: how many were alive. */
-int tree_kill(const struct tree *t);
-/** tree_count() - Return: processes in the pid namespace. */
-uint32_t tree_count(int proc);
 
 /* ---- in the command (launch.c) ---- */
 /** parked_main() - confine, wait, become the command of the request */

@@ -506,7 +506,7 @@ void slots_stopped(const struct box *b, pid_t pid)
 static bool sweep(struct box *b)
 {
 	pid_t except[BOX_SLOTS + AK_INIT_FILES_MAX];
-	struct tree t = { .proc = b->proc, .root = getpid(), .except = except };
+	struct ak_tree t = { .proc = b->proc, .root = getpid(), .except = except };
 
 	for (size_t i = 0; i < BOX_SLOTS; i++) {
 		if (b->slots[i].state != SLOT_FREE && b->slots[i].keeper)
@@ -516,7 +516,7 @@ static bool sweep(struct box *b)
 		if (b->workers[i].pid)
 			except[t.nexcept++] = b->workers[i].pid;
 	}
-	return tree_kill(&t) == 0;
+	return ak_tree_kill(&t) == 0;
 }
 
 static void tick_slot(struct slot *s, uint64_t now)

@@ -132,13 +132,27 @@ static long rule_add(int ruleset, const struct landlock_path_beneath_attr *rule)
 	return syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, rule, 0);
 }
 
+/*
+ * In a root of our own nothing is a link that we did not make. In the host's another program, even another command under ak, may
+ * put one where the folder was that was looked at.
+ */
+static int open_place(const struct init *in, const char *path)
+{
+	/* struct open_how, linux/openat2.h: flags, mode, resolve */
+	const uint64_t how[3] = { O_PATH | O_CLOEXEC, 0, AK_RESOLVE_NO_SYMLINKS };
+
+	/* raw: libc would set close-on-exec by a second call for kernels older than any that has Landlock */
+	if (in->cfg->flags & INIT_PLAIN)
+		return (int)syscall(SYS_openat2, AT_FDCWD, path, how, sizeof(how));
+	return (int)syscall(SYS_openat, AT_FDCWD, path, O_PATH | O_CLOEXEC);
+}
+
 static void add_rule(const struct init *in, int ruleset, const struct init_path *p, uint64_t handled)
 {
 	struct landlock_path_beneath_attr rule = { .allowed_access = fs_access(p->access) & handled };
 	long r;
 
-	/* raw: libc would set close-on-exec by a second call for kernels older than any that has Landlock */
-	rule.parent_fd = (int)syscall(SYS_openat, AT_FDCWD, p->path, O_PATH | O_CLOEXEC);
+	rule.parent_fd = open_place(in, p->path);
 	if (rule.parent_fd < 0)
 		return;
 	r = rule_add(ruleset, &rule);
@@ -155,18 +169,22 @@ static void add_rule(const struct init *in, int ruleset, const struct init_path 
 void confine_paths(const struct init *in)
 {
 	const uint32_t abi = in->cfg->landlock_abi;
-	struct ak_landlock_attr attr = { .handled_access_fs = fs_handled(abi) };
+	struct ak_landlock_attr attr = { .handled_access_fs = in->cfg->flags & INIT_SCOPES ? 0 : fs_handled(abi) };
 	int ruleset;
 
 	if (!(in->cfg->flags & INIT_LANDLOCK) || AK_WEAK(in->weaken, AK_WEAK_LANDLOCK))
 		return;
+	if (abi >= 4 && (in->cfg->flags & INIT_NO_TCP))
+		attr.handled_access_net = LANDLOCK_ACCESS_NET_BIND_TCP | LANDLOCK_ACCESS_NET_CONNECT_TCP;
 	if (abi >= 6)
 		attr.scoped = LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | LANDLOCK_SCOPE_SIGNAL;
 	/* an older kernel takes the longer structure as long as what it does not know is 0 */
+	if (!attr.handled_access_fs && !attr.scoped)
+		return;	/* the kernel takes no ruleset without a rule */
 	ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
 	if (ruleset < 0)
 		fail_simple(in, INIT_STAGE_CONFINE, errno, "Landlock: create a ruleset");
-	for (uint32_t i = 0; i < in->cfg->npaths; i++)
+	for (uint32_t i = 0; attr.handled_access_fs && i < in->cfg->npaths; i++)
 		add_rule(in, ruleset, &in->cfg->paths[i], attr.handled_access_fs);
 	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
 		fail_simple(in, INIT_STAGE_CONFINE, errno, "Landlock: restrict");

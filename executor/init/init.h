@@ -24,6 +24,7 @@ struct init {
 	int ctl;     /* to the executor */
 	int sigfd;   /* SIGCHLD */
 	int slave;   /* the pty with INIT_TTY, until the command's fork */
+	int proc;    /* /proc with INIT_PLAIN, else -1 */
 	pid_t child; /* the command */
 	uint64_t start_ns;
 	const struct init_config *cfg; /* valid until the command's fork */
@@ -108,6 +109,11 @@ _Noreturn void exec_command(const struct init *in);
 
 /** serve() - reap and pass signals on until the command ended; Return: init's exit code */
 int serve(struct init *in);
+
+/** plain_begin() - with INIT_PLAIN: be what pid 1 is elsewhere, as far as an ordinary process can; ends the process on failure */
+void plain_begin(struct init *in);
+/** plain_end() - end everything that descends from init; up to half a second. Return: whether nothing is left. */
+bool plain_end(const struct init *in);
 
 /** now_ns() - Return: CLOCK_MONOTONIC. */
 uint64_t now_ns(void);

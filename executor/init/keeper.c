@@ -159,7 +159,7 @@ static void tell(struct keeper *k)
 /* Until nothing is left below us */
 static void end_tree(struct keeper *k)
 {
-	const struct tree t = { .proc = k->b->proc, .root = getpid() };
+	const struct ak_tree t = { .proc = k->b->proc, .root = getpid() };
 	const uint64_t deadline = now_ns() + END_MAX_NS;
 
 	for (int round = 0; reap(k); round++) {
@@ -167,7 +167,7 @@ static void end_tree(struct keeper *k)
 			k->r.flags |= INIT_EXITED_SWEPT;
 		if (!k->ended)
 			signal_group(k, SIGKILL);
-		(void)tree_kill(&t);
+		(void)ak_tree_kill(&t);
 		if (k->ended && !k->told && now_ns() > deadline) {
 			k->r.flags |= INIT_EXITED_LEFT;
 			tell(k);

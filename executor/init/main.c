@@ -181,6 +181,8 @@ static void start(struct init *in, int config_fd)
 		fail_simple(in, INIT_STAGE_SETUP, 0, "this init does not learn");
 	weaken(in);
 	signals_setup(in, &old_mask);
+	if (cfg.flags & INIT_PLAIN)
+		plain_begin(in);
 	if (cfg.flags & INIT_SERVE) {
 		drop_streams(&cfg);
 		_exit(SERVE_BOX(in, &cfg));
@@ -196,7 +198,7 @@ static void start(struct init *in, int config_fd)
 
 int main(int argc, char **argv)
 {
-	struct init in = { .ctl = -1, .sigfd = -1, .slave = -1 };
+	struct init in = { .ctl = -1, .sigfd = -1, .slave = -1, .proc = -1 };
 	int config_fd;
 
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 ||

@@ -54,9 +54,10 @@ static int finish(const struct init *in, int status)
 		.end_ns = now_ns(),
 	};
 
-	if ((LEARNING(in) && learn_tell(in) < 0) || msg_send(in->ctl, &m) < 0)
-		return EXIT_LOST;
-	return 0;
+	bool told = (!LEARNING(in) || learn_tell(in) == 0) && msg_send(in->ctl, &m) == 0;
+	bool over = in->proc < 0 || plain_end(in);
+
+	return told && over ? 0 : EXIT_LOST;
 }
 
 static void pass_signal(const struct init *in, int signo)
@@ -105,8 +106,11 @@ int serve(struct init *in)
 		if (reaped == REAP_COMMAND)
 			return finish(in, status);
 		if (p[0].revents && !serve_ctl(in)) {
-			if (!AK_WEAK(in->weaken, AK_WEAK_PDEATH))
+			if (!AK_WEAK(in->weaken, AK_WEAK_PDEATH)) {
+				if (in->proc >= 0)
+					(void)plain_end(in);
 				return EXIT_LOST;
+			}
 			in->ctl = -1;	/* the test build lives on */
 		}
 	}

@@ -67,7 +67,9 @@ static void new_session(const struct init *in)
 static _Noreturn void run_child(const struct init *in, uint64_t old_mask)
 {
 	new_session(in);
-	/* dispositions were made default in init */
+	/* dispositions were made default in init, but those that it ignores itself */
+	if (in->proc >= 0)
+		signals_reset(false);
 	signals_set_mask(AK_WEAK(in->weaken, AK_WEAK_SIGNALS) ? old_mask : 0);
 	(void)umask(022);
 	enter_cwd(in);

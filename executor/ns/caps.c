@@ -73,6 +73,30 @@ int caps_drop_all(struct ak_err *err)
 	return r < 0 ? r : check_empty(err);
 }
 
+static bool may_drop_bounding(void)
+{
+	cap_flag_value_t held = CAP_CLEAR;
+	cap_t caps = cap_get_proc();
+
+	if (caps) {
+		(void)cap_get_flag(caps, CAP_SETPCAP, CAP_EFFECTIVE, &held);
+		(void)cap_free(caps);
+	}
+	return held == CAP_SET;
+}
+
+int caps_drop_held(struct ak_err *err)
+{
+	int r;
+
+	if (may_drop_bounding())
+		return caps_drop_all(err);
+	r = clear_ambient(err);
+	if (r == 0)
+		r = set_process_caps(NULL, 0, err);
+	return r < 0 ? r : check_empty(err);
+}
+
 int caps_keep(const cap_value_t *keep, int n, struct ak_err *err)
 {
 	int r = drop_bounding(err);

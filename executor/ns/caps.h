@@ -18,6 +18,14 @@ struct ak_err;
 int caps_drop_all(struct ak_err *err);
 
 /**
+ * caps_drop_held() - the same for a process that may have none to begin with
+ * Without CAP_SETPCAP the bounding set and the securebits stay as they are: with no_new_privs and no user namespace to be made
+ * nothing comes from them.
+ * Return: as caps_drop_all().
+ */
+int caps_drop_held(struct ak_err *err);
+
+/**
  * caps_keep() - reduce permitted and effective to @keep, empty the rest
  * @keep:	capabilities to leave; n of them
  * Inheritable, ambient and bounding set are emptied; used by the executor after it entered its own user namespace.

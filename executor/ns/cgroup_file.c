@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "executor/shared/ak_parse.h"
 
 #define FILE_BYTES 4096
+#define MOUNTINFO_BYTES (1u << 20)
 
 long cgroup_read(int dir, const char *name, char *buf, size_t size)
 {
@@ -100,4 +102,22 @@ int cgroup_procs(int dir, unsigned *ret_others, bool *ret_self)
 	*ret_others = others;
 	*ret_self = found;
 	return 0;
+}
+
+/* Source: proc(5), mountinfo: type and options of the file system stand behind " - " */
+bool cgroup_nsdelegate(void)
+{
+	char *text = NULL, *at;
+	bool found = false;
+	size_t len;
+
+	if (ak_read_file("/proc/self/mountinfo", MOUNTINFO_BYTES, &text, &len) < 0)
+		return false;
+	at = strstr(text, " - cgroup2 ");
+	if (at) {
+		at[strcspn(at, "\n")] = '\0';
+		found = strstr(at, "nsdelegate") != NULL;
+	}
+	free(text);
+	return found;
 }

@@ -35,4 +35,7 @@ int cgroup_write_u64(int dir, const char *name, uint64_t value);
  */
 int cgroup_procs(int dir, unsigned *ret_others, bool *ret_self);
 
+/** cgroup_nsdelegate() - Return: whether a namespace is a boundary of delegation here: cgroups(7), mount option nsdelegate. */
+bool cgroup_nsdelegate(void);
+
 #endif

@@ -44,6 +44,13 @@
 #define LANDLOCK_SCOPE_SIGNAL (1ULL << 1)
 #endif
 
+/* openat2(2); linux/openat2.h clashes with fcntl.h on some libcs */
+#define AK_RESOLVE_NO_XDEV 0x01
+#define AK_RESOLVE_NO_MAGICLINKS 0x02
+#define AK_RESOLVE_NO_SYMLINKS 0x04
+#define AK_RESOLVE_BENEATH 0x08
+#define AK_RESOLVE_IN_ROOT 0x10
+
 /* struct landlock_ruleset_attr grew; this is the form of ABI 6 */
 struct ak_landlock_attr {
 	unsigned long long handled_access_fs;

@@ -6,4 +6,6 @@
 /** landlock_abi() - the kernel's ABI; 0 where Landlock is absent or switched off. Source: landlock(7). */
 int landlock_abi(void);
 
+#define LANDLOCK_ABI_SCOPES 6	/* the first that bounds signals and abstract sockets */
+
 #endif

@@ -119,6 +119,12 @@ int mount_cover(struct mnt_ctx *c, int target, struct ak_err *err)
 
 	if (fstat(target, &st) < 0)
 		return ak_err_sys(err, errno, "stat a path to hide");
+	/*
+	 * Inside another sandbox this may be its cover: it has no name any more, so nothing can be mounted on it (ENOENT), and
+	 * neither is there anything in it nor can anything come
+	 */
+	if (st.st_nlink == 0 && (st.st_mode & 07777) == 0 && (S_ISDIR(st.st_mode) || (S_ISREG(st.st_mode) && st.st_size == 0)))
+		return 0;
 	fd = mount_cover_clone(c, S_ISDIR(st.st_mode), err);
 	return fd < 0 ? fd : mount_attach(fd, target, "a path to hide", err);
 }

@@ -106,6 +106,7 @@ int mount_cover_clone(struct mnt_ctx *c, bool dir, struct ak_err *err);
 /** MOUNT_MASK_* - names on the root tmpfs that covers are cloned from; removed by mount_finish() */
 #define MOUNT_MASK_FILE ".ak-mask-file"
 #define MOUNT_MASK_DIR ".ak-mask-dir"
+#define MOUNT_SPARE_DIR ".ak-nesting"	/* stays, covered */
 
 /* ---- mount_new.c: on names made just now, see there ---- */
 

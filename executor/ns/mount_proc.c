@@ -68,7 +68,7 @@ static int explain_proc(int code, struct ak_err *err)
 	/* mount_too_revealing() of fs/namespace.c: the outer /proc is partly covered, as in most containers */
 	(void)ak_err_sys(err, EPERM, "mount a new procfs: the host's /proc is partly covered (a container?)");
 	ak_err_hint(err, "start the container with --security-opt systempaths=unconfined (docker, podman) or "
-			 "procMount: Unmasked (kubernetes), or use --isolation landlock where it is available");
+			 "procMount: Unmasked (kubernetes), or use --isolation landlock, which is weaker");
 	return -EPERM;
 }
 
@@ -140,8 +140,37 @@ int mount_proc_covers(struct mnt_ctx *c)
 	return part_flags(c->proc.fd, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
 }
 
+/*
+ * For --nesting: the kernel lets a new procfs be mounted only where one is that nothing covers (mount_too_revealing() of
+ * fs/namespace.c), and it need not be within reach. So there is a second one, in a folder that is covered as a whole.
+ */
+static int spare_proc(struct mnt_ctx *c, struct ak_err *err)
+{
+	AK_AUTO_FD dir = -1;
+	AK_AUTO_FD cover = -1;
+	int r = mount_make_name(c->root, MOUNT_SPARE_DIR, true);
+
+	if (r == 0)
+		dir = openat(c->root, MOUNT_SPARE_DIR, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (r == 0 && dir >= 0)
+		r = mount_make_name(dir, "proc", true);
+	if (r < 0 || dir < 0)
+		return ak_err_sys(err, r < 0 ? -r : errno, "make a folder for the procfs that sandboxes inside need");
+	r = mount_new_fs(dir, "proc", "proc", mount_attrs(c, MOUNT_ATTR_NOEXEC), NULL);
+	if (r < 0)
+		return explain_proc(-r, err);
+	cover = mount_cover_clone(c, true, err);
+	return cover < 0 ? cover : mount_attach(cover, dir, "/" MOUNT_SPARE_DIR, err);
+}
+
 int mount_proc(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
 {
+	if (c->plan->nesting) {
+		int r = spare_proc(c, err);
+
+		if (r < 0)
+			return r;
+	}
 	c->proc.fd = new_proc(c, m, err);
 	if (c->proc.fd < 0)
 		return c->proc.fd;

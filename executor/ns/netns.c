@@ -86,7 +86,7 @@ static void work(struct netns_worker *w)
 	const char *name = NULL;
 
 	w->net = make_netns(w);
-	w->limit = nslimit_first(w->job.limit_dir, w->job.limits, &name);
+	w->limit = nslimit_first(w->job.limit_dir, &w->job.limits, &name);
 	w->limit_name = name;
 	if (w->job.after)
 		w->job.after(w->job.arg);

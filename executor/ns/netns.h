@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "executor/ns/nslimit.h"
+
 struct ak_err;
 struct nl_msg;
 
@@ -15,13 +17,13 @@ struct nl_msg;
 /**
  * struct netns_job - what is wanted of the second thread
  * @loopback:	bring lo up
- * @limit_dir, @limits: what nslimit_first() takes
+ * @limit_dir, @limits: what nslimit_first() takes; texts of @limits live as long as the thread
  * @after:	called at the end, with @arg; may be NULL. Restricted as vthread()'s function is.
  */
 struct netns_job {
 	bool loopback;
 	int limit_dir;
-	bool limits;
+	struct nslimit limits;
 	void (*after)(void *arg);
 	void *arg;
 };

@@ -35,6 +35,7 @@
 #include "executor/shared/ak_init_proto.h"
 #include "executor/shared/ak_weaken.h"
 
+#define NESTED_NAMESPACES "32"		/* of each kind, with --nesting */
 #define OOM_SCORE_ADJ "500"		/* a sandbox goes before the user's own programs; HARDENING 89 */
 
 static _Noreturn void child_fail(const struct setup *s, const struct ak_err *err)
@@ -155,15 +156,25 @@ static void build_parts(void *arg)
 	mount_parts(arg);
 }
 
+/* none, or with --nesting so many that a few sandboxes fit in one another or side by side */
+static struct nslimit limits_inside(const struct setup *s)
+{
+	if (AK_WEAK(s->weaken, AK_WEAK_NSLIMIT))
+		return (struct nslimit){ 0 };
+	if (!s->plan->nesting)
+		return (struct nslimit){ "0", "0" };
+	return (struct nslimit){ NESTED_NAMESPACES, s->plan->nest_cgroups ? NESTED_NAMESPACES : "0" };
+}
+
 /* what the second thread does where there is one, and the last limit, after the last detached mount */
 static int close_namespaces(const struct setup *s, int dir, struct ak_err *err)
 {
-	bool zero = !AK_WEAK(s->weaken, AK_WEAK_NSLIMIT);
+	const struct nslimit l = limits_inside(s);
 	const char *name = "";
-	int r = own_network(s) ? 0 : nslimit_first(dir, zero, &name);
+	int r = own_network(s) ? 0 : nslimit_first(dir, &l, &name);
 
-	if (r == 0 && zero)
-		r = nslimit_last(dir, &name);
+	if (r == 0)
+		r = nslimit_last(dir, &l, &name);
 	return r < 0 ? ak_err_sys(err, -r, "write user.%s of the sandbox", name) : 0;
 }
 
@@ -186,7 +197,7 @@ static bool may_begin_early(const struct setup *s)
 static int begin_beside(const struct setup *s, struct beside *b, struct ak_err *err)
 {
 	const struct netns_job job = { .loopback = !AK_WEAK(s->weaken, AK_WEAK_LOOPBACK), .limit_dir = nslimit_open(),
-				       .limits = !AK_WEAK(s->weaken, AK_WEAK_NSLIMIT), .after = build_parts, .arg = &b->root };
+				       .limits = limits_inside(s), .after = build_parts, .arg = &b->root };
 
 	b->limit_dir = job.limit_dir;	/* the host's /proc is out of reach afterwards */
 	if (job.limit_dir < 0)
@@ -298,12 +309,52 @@ static int run_steps(const struct setup *s, struct ak_err *err)
 	return r;
 }
 
+/* without namespaces: nothing may be written but what is this process's own */
+static int step_plain_identity(const struct setup *s, struct ak_err *err)
+{
+	(void)err;
+	if (!AK_WEAK(s->weaken, AK_WEAK_OOMADJ))
+		(void)write_file(AT_FDCWD, "/proc/self/oom_score_adj", OOM_SCORE_ADJ);
+	return 0;
+}
+
+/* signals of the caller's terminal are for the executor, which passes them on */
+static int step_session(const struct setup *s, struct ak_err *err)
+{
+	(void)s;
+	return setsid() < 0 ? ak_err_sys(err, errno, "setsid") : 0;
+}
+
+/* a caller in a user namespace may hold capabilities there; an ordinary one can empty everything but the bounding set */
+static int step_plain_privileges(const struct setup *s, struct ak_err *err)
+{
+	int r = AK_WEAK(s->weaken, AK_WEAK_CAPS) ? 0 : caps_drop_held(err);
+
+	if (r < 0)
+		return r;
+	if (!AK_WEAK(s->weaken, AK_WEAK_NNP) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return ak_err_sys(err, errno, "PR_SET_NO_NEW_PRIVS");
+	return 0;
+}
+
+static int run_plain_steps(const struct setup *s, struct ak_err *err)
+{
+	static int (*const steps[])(const struct setup *, struct ak_err *) = {
+		step_plain_identity, step_pdeath, step_keyring, step_session, step_plain_privileges, step_descriptors, step_exec,
+	};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < sizeof(steps) / sizeof(steps[0]); i++)
+		r = steps[i](s, err);
+	return r;
+}
+
 _Noreturn void setup_child(const struct setup *s)
 {
 	struct ak_err err = { 0 };
 
 	(void)close(s->ctl_parent);
-	if (run_steps(s, &err) < 0)
+	if ((s->plan->plain ? run_plain_steps(s, &err) : run_steps(s, &err)) < 0)
 		child_fail(s, &err);
 	_exit(125);
 }

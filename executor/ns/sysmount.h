@@ -16,17 +16,19 @@ struct ak_open_how {
 	uint64_t flags, mode, resolve;
 };
 
-#define AK_RESOLVE_NO_XDEV 0x01
-#define AK_RESOLVE_NO_MAGICLINKS 0x02
-#define AK_RESOLVE_NO_SYMLINKS 0x04
-#define AK_RESOLVE_BENEATH 0x08
-#define AK_RESOLVE_IN_ROOT 0x10
+/**
+ * sys_openat2_how() - openat2(2); by single steps where it is refused with ENOSYS, as under a filter of ak's
+ * Return: the descriptor, or -1 and errno.
+ */
+int sys_openat2_how(int dirfd, const char *path, const struct ak_open_how *how);
+/** sys_openat2_steps() - the same, always by steps, for tests. Return: the descriptor or negative errno. */
+int sys_openat2_steps(int dirfd, const char *path, const struct ak_open_how *how);
 
 static inline int sys_openat2(int dirfd, const char *path, uint64_t flags, uint64_t resolve)
 {
 	struct ak_open_how how = { .flags = flags, .resolve = resolve };
 
-	return (int)syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+	return sys_openat2_how(dirfd, path, &how);
 }
 
 static inline int sys_open_tree(int dirfd, const char *path, unsigned flags)

@@ -99,7 +99,7 @@ int userns_explain(int code, struct ak_err *err)
 
 	(void)ak_err_sys(err, code, "make the sandbox's namespaces (clone3)");
 	if (sysctl && code != ENOSYS)
-		ak_err_hint(err, "the sysctl %s is 0 here: an administrator can raise it; `ak doctor` shows what is missing", sysctl);
+		ak_err_hint(err, "the sysctl %s is 0 here: an administrator can raise it; `ak doctor` shows what is missing; --isolation landlock does without, but is weaker", sysctl);
 	else if (code == ENOSYS)
 		ak_err_hint(err, "a seccomp filter around ak (a container, or another sandbox) refuses clone3; "
 				 "docker: --security-opt seccomp=unconfined");

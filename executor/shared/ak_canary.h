@@ -28,6 +28,8 @@ static const struct ak_canary ak_canaries[] = {
 	{ "100000", 100000, { 0 }, ENOSYS },
 };
 
+/* bits of those that --nesting allows: unshare and clone3 */
+#define AK_CANARIES_NESTING ((1u << 0) | (1u << 4))
 #define AK_CANARIES (sizeof(ak_canaries) / sizeof(ak_canaries[0]))
 
 #endif

@@ -43,13 +43,15 @@ static bool mode_valid(const struct init_config *c)
 		if (!c->roots[i] || c->roots[i][0] != '/')
 			return false;
 	}
-	return c->argc == 0 && c->nkeep_fds == 0 && c->joined.count == 0 && !(c->flags & INIT_TTY);
+	return c->argc == 0 && c->nkeep_fds == 0 && c->joined.count == 0 && !(c->flags & (INIT_TTY | INIT_PLAIN));
 }
 
 /* Everything the bytes could get wrong but their sizes; the counts are known to fit */
 static bool config_valid(const struct init_config *c)
 {
 	if ((c->flags & ~(uint32_t)INIT_FLAGS_ALL) || !mode_valid(c) || !c->cwd || c->cwd[0] != '/')
+		return false;
+	if ((c->flags & (INIT_NO_TCP | INIT_SCOPES)) && !(c->flags & INIT_LANDLOCK))
 		return false;
 	for (uint32_t i = 0; i < c->npaths; i++) {
 		const struct init_path *p = &c->paths[i];

@@ -17,7 +17,7 @@
 #define AK_INIT_MAGIC 0x31496b61u	/* "akI1" */
 #define AK_INIT_CONFIG_MAX (4u << 20)	/* argv, env and filters together; ARG_MAX is 2 MiB with the default stack */
 #define AK_INIT_STRINGS_MAX 65536u	/* entries of argv or envp */
-#define AK_INIT_PATHS_MAX 128u		/* Landlock rules */
+#define AK_INIT_PATHS_MAX 512u		/* Landlock rules */
 #define AK_INIT_RLIMITS_MAX 16u
 #define AK_INIT_FDS_MAX 64u
 #define AK_INIT_ROOTS_MAX 128u		/* writable places that file operations may work below */
@@ -39,8 +39,17 @@ enum init_config_flags {
 	/* trace the command and all it starts, and say which calls they made. joined answers with SECCOMP_RET_TRACE to what passes */
 	INIT_LEARN = 1u << 5,
 	INIT_ONCE = 1u << 6,		/* with INIT_SERVE: one command is expected, so only one is prepared ahead; more are served */
+	/*
+	 * No namespaces, so init is not pid 1: it becomes a subreaper, ends the tree itself when the command has ended or the executor
+	 * is gone, and ignores signals. Not with INIT_SERVE
+	 */
+	INIT_PLAIN = 1u << 7,
+	INIT_NO_TCP = 1u << 8,		/* with INIT_LANDLOCK: no TCP either, where the ABI has it */
+	INIT_SCOPES = 1u << 9,		/* with INIT_LANDLOCK: scopes only, no file rules (which would forbid mounts) */
 };
-#define INIT_FLAGS_ALL (INIT_TTY | INIT_LANDLOCK | INIT_SERVE | INIT_LATE_FILTERS | INIT_LEAVES | INIT_LEARN | INIT_ONCE)
+#define INIT_FLAGS_ALL                                                                                                   \
+	(INIT_TTY | INIT_LANDLOCK | INIT_SERVE | INIT_LATE_FILTERS | INIT_LEAVES | INIT_LEARN | INIT_ONCE | INIT_PLAIN | INIT_NO_TCP | \
+	 INIT_SCOPES)
 
 /* How a command may use what lies below a path; init turns it into Landlock rights the kernel's ABI knows */
 enum init_path_access {
@@ -98,8 +107,8 @@ struct init_config {
  * init_config_encode() - wire form of a configuration
  * Return: bytes written, or -ENOBUFS (does not fit), -E2BIG (a count or the whole is over its maximum),
  * -EINVAL (what init_config_decode() would refuse: no argv[0], cwd not absolute, unknown flag, access class or
- * resource, a kept descriptor below 3; with INIT_SERVE an argv, INIT_TTY, a joined filter or a kept descriptor; without it its other
- * flags or a root; INIT_LEARN without a joined filter).
+ * resource, a kept descriptor below 3; with INIT_SERVE an argv, INIT_TTY, INIT_PLAIN, a joined filter or a kept descriptor; without it
+ * its other flags or a root; INIT_LEARN without a joined filter; a flag for Landlock without INIT_LANDLOCK).
  */
 long init_config_encode(const struct init_config *c, void *buf, size_t cap);
 

@@ -148,9 +148,31 @@ START_TEST(unknown_options_name_what_was_meant)
 }
 END_TEST
 
+START_TEST(kinds_of_isolation_exclude_each_other)
+{
+	OK("--isolation", "landlock", "c");
+	ck_assert_int_eq(o.isolation, ISOLATION_LANDLOCK);
+	ck_assert(!o.nesting);
+	OK("--isolation", "landlock", "--isolation", "namespaces", "c");
+	ck_assert_int_eq(o.isolation, ISOLATION_NAMESPACES);
+	OK("--nesting", "c");
+	ck_assert(o.nesting);
+	ck_assert_str_eq(o.seccomp, "nested");
+	OK("--nesting", "--seccomp", "nested", "c");
+	ck_assert_str_eq(o.seccomp, "nested");
+	OK("--nesting", "--seccomp", "/p.json", "c");
+	ck_assert_ptr_null(o.seccomp);
+	BAD("--nesting and --isolation landlock exclude each other: a Landlock domain forbids to mount", "--nesting",
+	    "--isolation", "landlock", "c");
+	BAD("--seccomp nested: this profile comes with --nesting only", "--seccomp", "nested", "c");
+	BAD("--nesting: the profile strict forbids namespaces", "--nesting", "--seccomp", "strict", "c");
+	BAD("--nesting: the profile default forbids namespaces", "--seccomp", "default", "--nesting", "c");
+}
+END_TEST
+
 START_TEST(options_of_other_versions_are_unknown)
 {
-	static const char *const names[] = {"--apply", "--image", "--nesting", "--backend", "-p", "--hostname"};
+	static const char *const names[] = {"--apply", "--image", "--backend", "-p", "--hostname"};
 
 	for (size_t i = 0; i < LEN(names); i++) {
 		ck_assert_int_eq(PARSE(names[i], "x", "c"), -EINVAL);
@@ -163,7 +185,7 @@ START_TEST(values_of_other_versions_are_refused)
 {
 	static const char *const rows[] = {
 		"--write=cow",		"--net=allow=example.com", "--net=nat",
-		"--isolation=landlock", "--network=allow=a:1,b"};
+		"--network=allow=a:1,b"};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
 		ck_assert_int_eq(PARSE(rows[i], "c"), -EINVAL);
@@ -171,7 +193,7 @@ START_TEST(values_of_other_versions_are_refused)
 	}
 	BAD("--write: \"cow\" is not available in this version (use direct or none)", "--write", "cow", "c");
 	BAD("--write: \"x\" is not known (use direct or none)", "--write", "x", "c");
-	BAD("--isolation: \"x\" is not known (use namespaces)", "--isolation", "x", "c");
+	BAD("--isolation: \"x\" is not known (use namespaces or landlock)", "--isolation", "x", "c");
 }
 END_TEST
 
@@ -702,6 +724,7 @@ int main(void)
 	tcase_add_test(t, value_forms);
 	tcase_add_test(t, names_are_never_abbreviated);
 	tcase_add_test(t, unknown_options_name_what_was_meant);
+	tcase_add_test(t, kinds_of_isolation_exclude_each_other);
 	tcase_add_test(t, options_of_other_versions_are_unknown);
 	tcase_add_test(t, values_of_other_versions_are_refused);
 	tcase_add_test(t, missing_and_unwanted_values);

@@ -104,7 +104,7 @@ static int side_by_side(struct ak_err *err)
 	static struct netns_worker w;
 	struct seen seen = { 0 };
 	ino_t before = netns_id();
-	struct netns_job job = { .loopback = true, .limit_dir = nslimit_open(), .limits = true, .after = note_thread, .arg = &seen };
+	struct netns_job job = { .loopback = true, .limit_dir = nslimit_open(), .limits = { "0", "0" }, .after = note_thread, .arg = &seen };
 	int r;
 
 	NEED(job.limit_dir >= 0);
@@ -153,15 +153,16 @@ END_TEST
 static int last_limit(struct ak_err *err)
 {
 	const char *name = "";
+	static const struct nslimit none = { "0", "0" };
 	int dir = nslimit_open();
 
 	(void)err;
 	NEED(dir >= 0);
-	NEED(nslimit_last(dir, &name) == 0);
+	NEED(nslimit_last(dir, &none, &name) == 0);
 	NEED(strcmp(name, "max_mnt_namespaces") == 0);
 	NEED(unshare(CLONE_NEWNS) < 0 && errno == ENOSPC);
 	NEED(unshare(CLONE_NEWUTS) == 0);
-	NEED(nslimit_first(dir, true, &name) == 0);
+	NEED(nslimit_first(dir, &none, &name) == 0);
 	NEED(unshare(CLONE_NEWUTS) < 0 && errno == ENOSPC);
 	NEED(unshare(CLONE_NEWUSER) < 0 && errno == ENOSPC);
 	return 0;

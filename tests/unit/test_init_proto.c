@@ -235,10 +235,12 @@ START_TEST(config_encode_refuses_what_init_would)
 		assignment;                                                                                  \
 		ck_assert_int_eq(init_config_encode(&c, buf, sizeof(buf)), -EINVAL);                         \
 	} while (0)
-	BAD(c.flags = 1u << 6);
 	BAD((c.flags |= INIT_LEARN, c.joined.count = 0));
 	BAD((c = serving(), c.joined = (struct init_filter){ sample_insns, 1 }));
 	BAD((c = serving(), c.flags |= INIT_LEARN));
+	BAD(c.flags = 1u << 9);
+	BAD(c.flags = (c.flags & ~(uint32_t)INIT_LANDLOCK) | INIT_NO_TCP);
+	BAD(c.flags = (c.flags & ~(uint32_t)INIT_LANDLOCK) | INIT_SCOPES);
 	BAD(c.flags |= INIT_LATE_FILTERS);
 	BAD(c.flags |= INIT_LEAVES);
 	BAD(c.flags |= INIT_ONCE);
@@ -247,6 +249,7 @@ START_TEST(config_encode_refuses_what_init_would)
 	BAD((c = serving(), c.argc = 1));
 	BAD((c = serving(), c.nkeep_fds = 1));
 	BAD((c = serving(), c.flags |= INIT_TTY));
+	BAD((c = serving(), c.flags |= INIT_PLAIN));
 	BAD((c = serving(), c.roots[1] = "tmp"));
 	BAD((c = serving(), c.roots[1] = NULL));
 	BAD(c.argc = 0);

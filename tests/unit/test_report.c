@@ -321,7 +321,12 @@ START_TEST(isolation_follows_the_plan)
 	    "\"landlock_abi\":null,"
 	    "\"network\":\"host\",\"root\":\"/img \\u001b\",\"workspace\":\"none\",\"identity\":\"range\"");
 	p.identity = PLAN_ID_ROOT;
-	HAS("\"identity\":\"root\"");
+	HAS("\"identity\":\"root\"}");
+	p.nesting = true;
+	HAS("\"identity\":\"root\",\"nesting\":true}");
+	p.nesting = false;
+	p.plain = true;
+	HAS("\"namespaces\":[],\"seccomp\":\"strict\"");
 	p.warnings[0] = one;
 	p.warnings[1] = two;
 	p.nwarnings = 2;

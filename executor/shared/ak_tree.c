@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ends process trees by what /proc says: keepers and init, no privilege. A process that is frozen can neither fork nor be
+ * Ends process trees by what /proc says: keepers, init, the executor; no privilege. A process that is frozen can neither fork nor be
  * missed, so a tree that grows is frozen first, until a look finds nothing new. Everything is bounded; the callers repeat.
  *
  * A number read from /proc may be another process's when it is used. So it is taken as a pidfd, and the parent is read again
  * behind that: whoever has the number now is signalled only if its parent is one that we mean, and then it is ours, too.
  */
-#include "executor/init/box.h"
+#include "executor/shared/ak_tree.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define PROCS_MAX 8192		/* looked at in one round */
+#define PROCS_MAX 32768		/* looked at in one round; the usual maximum of a machine */
 #define FREEZES_MAX 32		/* looks of one round */
 
 struct proc {
@@ -148,7 +150,7 @@ static void count(int proc, pid_t pid, void *arg)
 	++*n;
 }
 
-uint32_t tree_count(int proc)
+uint32_t ak_tree_count(int proc)
 {
 	uint32_t n = 0;
 
@@ -173,7 +175,7 @@ static const struct proc *find(const struct procs *all, pid_t pid)
 	return lo < all->n && all->at[lo].pid == pid ? &all->at[lo] : NULL;
 }
 
-static bool excepted(const struct tree *t, pid_t pid)
+static bool excepted(const struct ak_tree *t, pid_t pid)
 {
 	for (size_t i = 0; i < t->nexcept; i++) {
 		if (t->except[i] == pid)
@@ -182,7 +184,7 @@ static bool excepted(const struct tree *t, pid_t pid)
 	return false;
 }
 
-static bool below(const struct tree *t, const struct procs *all, pid_t parent)
+static bool below(const struct ak_tree *t, const struct procs *all, pid_t parent)
 {
 	const struct proc *p;
 
@@ -193,7 +195,7 @@ static bool below(const struct tree *t, const struct procs *all, pid_t parent)
 }
 
 /* Marks the descendants; parents mostly have the lower number, so that a pass or two suffice */
-static void mark(const struct tree *t, struct procs *all)
+static void mark(const struct ak_tree *t, struct procs *all)
 {
 	bool more = true;
 
@@ -210,14 +212,14 @@ static void mark(const struct tree *t, struct procs *all)
 	}
 }
 
-static void look(const struct tree *t, struct procs *all)
+static void look(const struct ak_tree *t, struct procs *all)
 {
 	all->n = 0;
 	each_process(t->proc, take, all);
 	mark(t, all);
 }
 
-static void signal_one(const struct tree *t, const struct procs *all, const struct proc *p, int signo)
+static void signal_one(const struct ak_tree *t, const struct procs *all, const struct proc *p, int signo)
 {
 	int fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
 	struct proc now;
@@ -235,7 +237,7 @@ static bool alive(const struct proc *p)
 	return p->ours && ((p->state != 'Z' && p->state != 'X') || p->threads);
 }
 
-static int freeze_round(const struct tree *t, const struct procs *all)
+static int freeze_round(const struct ak_tree *t, const struct procs *all)
 {
 	int n = 0;
 
@@ -250,13 +252,13 @@ static int freeze_round(const struct tree *t, const struct procs *all)
 	return n;
 }
 
-int tree_kill(const struct tree *t)
+int ak_tree_kill(const struct ak_tree *t)
 {
 	struct procs all;
 	int n = 0;
 
 	look(t, &all);
-	for (int i = 0; i < FREEZES_MAX && freeze_round(t, &all) > 0; i++)
+	for (int i = 0; i < FREEZES_MAX && !t->at_once && freeze_round(t, &all) > 0; i++)
 		look(t, &all);
 	for (size_t i = 0; i < all.n; i++) {
 		if (!alive(&all.at[i]))
