@@ -3,7 +3,7 @@
 # check-vm.sh [-k] [-b BUILD] [-w WEAKBUILD] [plain|systemd [SUITE...]]: limits, and what must not be tried on a machine that
 # is needed, in an emulated machine with Debian's kernel 6.1 and a real cgroup v2 tree (docs/testing.md, "The VM"). Sets the
 # machine up, starts it without an init system and beside that with systemd, and counts what their suites print. A machine that does not
-# start, or a suite that stops before its end, is a failure. Builds nothing: wants `make all weak vmtool` first. Needs root for setup.
+# start, or a suite that stops before its end, is a failure. Builds nothing: wants `make all weak escape vmtool` first. Needs root for setup.
 #
 # AK_VM_DIR    where the machine is kept (default ~/.cache/ak-vm)
 # AK_VM_BOMBS  fork bombs in a row (default 20); AK_VM_PARALLEL  sandboxes side by side (default 12)
@@ -37,14 +37,14 @@ fail() {
 	exit 1
 }
 
-for f in "$build/ak" "$weak/ak" build/vm/vmtool; do
-	[ -x "$f" ] || fail "$f is missing: run make all weak vmtool first"
+for f in "$build/ak" "$weak/ak" "$build/escape/plain" build/vm/vmtool; do
+	[ -x "$f" ] || fail "$f is missing: run make all weak escape vmtool first"
 done
 tests/vm/setup || fail "the machine cannot be set up"
 mkdir "$work/job"
 cp tests/vm/guest/*.sh "$work/job/"
 cp tests/integration/lib.sh "$work/job/integration-lib.sh"
-cp "$build/ak" build/vm/vmtool "$work/job/"
+cp "$build/ak" "$build/escape/plain" build/vm/vmtool "$work/job/"
 cp "$weak/ak" "$work/job/ak-weak"
 # the variables reach the suites as a prefix of the job, so that nothing else of this environment does
 prefix="export SUITES='$suites' BOMBS='${AK_VM_BOMBS:-20}' PARALLEL='${AK_VM_PARALLEL:-12}'"

@@ -64,4 +64,28 @@ is "exit code" "$RC" 0
 t "smoke:landlock"
 user exec --json -- true
 is "ABI" "$(js isolation landlock_abi)" 2
+
+# ABI 2: neither truncation nor TCP nor signals; the filters have to do what it does not
+t "smoke:without-namespaces"
+mkdir -p /home/akother/out /home/akother/ro
+echo keep | tee /home/akother/out/f /home/akother/ro/f >/dev/null
+chown -R akother: /home/akother/out /home/akother/ro
+cp /job/plain /tmp/vw/.plain
+user exec --isolation landlock --ro /home/akother/ro -- ./.plain outside=/home/akother/out ro=/home/akother/ro abi=2
+like "attempts" "$(out)" "BLOCKED USR:outside_truncate"
+is "what got through" "$(grep -E '^(OPEN|BROKEN)' "$O" | tr '\n' ' ')" ""
+is "files" "$(cat /home/akother/out/f /home/akother/ro/f | tr '\n' ' ') $(ls /home/akother/out /home/akother/ro | tr '\n' ' ')" \
+	"keep keep  /home/akother/out: f  /home/akother/ro: f "
+user exec --isolation landlock --json -- sh -c 'echo in >made; echo bad >/home/akother/out/f'
+is "ABI" "$(js isolation landlock_abi)" 2
+is "network" "$(js isolation network)" none
+like "namespaces" "$(out)" '"namespaces":\[\]'
+like "signals are said to pass" "$(out)" "ABI 2 has no scopes"
+is "written in the workspace" "$(cat /tmp/vw/made)" in
+is "and nowhere else" "$(cat /home/akother/out/f)" keep
+
+t "smoke:nesting"
+user exec --nesting --json -- unshare -Urmpf --mount-proc id -u
+like "root inside" "$(js stdout)" "^0"
+like "no Landlock at all is left" "$(js isolation landlock_abi)" '^(null|)$'
 end_suite
