@@ -238,7 +238,7 @@ START_TEST(config_encode_refuses_what_init_would)
 	BAD((c.flags |= INIT_LEARN, c.joined.count = 0));
 	BAD((c = serving(), c.joined = (struct init_filter){ sample_insns, 1 }));
 	BAD((c = serving(), c.flags |= INIT_LEARN));
-	BAD(c.flags = 1u << 9);
+	BAD(c.flags = 1u << 10);
 	BAD(c.flags = (c.flags & ~(uint32_t)INIT_LANDLOCK) | INIT_NO_TCP);
 	BAD(c.flags = (c.flags & ~(uint32_t)INIT_LANDLOCK) | INIT_SCOPES);
 	BAD(c.flags |= INIT_LATE_FILTERS);
