@@ -68,6 +68,7 @@ INIT_LINK := -static -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,noseparate-code
 SHARED_SRC := $(wildcard executor/shared/*.c)
 EXEC_SRC := $(filter-out executor/main.c,$(wildcard executor/*.c executor/ns/*.c executor/workspace/*.c)) $(SHARED_SRC) $(wildcard lib/*.c) \
 	seccomp/filters.c seccomp/observe.c
+EXEC_SRC += $(wildcard executor/docker/*.c executor/local/*.c)
 # init of one command, which is copied for every `ak exec`, and the one that serves a sandbox that stays
 INIT_SRC := $(addprefix executor/init/,confine.c exec.c interp.c main.c msg.c plain.c pty.c serve.c spawn.c) executor/shared/ak_wire.c \
 	executor/shared/ak_init_proto.c executor/shared/ak_tree.c
