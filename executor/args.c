@@ -257,6 +257,8 @@ static int parse_exec(struct args *a)
 		a->where = o->detach ? ARG_JOB : ARG_IN;
 	rc = args_check_where(a);
 	if (rc == 0)
+		rc = args_check_backend(a);
+	if (rc == 0)
 		rc = check_kinds(a, false);
 	return rc != 0 ? rc : take_command(a);
 }
@@ -273,6 +275,8 @@ static int parse_create(struct args *a)
 	if (rc != 0)
 		return rc;
 	rc = args_check_where(a);
+	if (rc == 0)
+		rc = args_check_backend(a);
 	if (rc == 0)
 		rc = check_kinds(a, true);
 	if (rc == 0 && !a->o->name) {
@@ -291,6 +295,8 @@ static int parse_options(struct args *a)
 		rc = ak_err_set(a->err, EINVAL, "\"%.60s\" is one word too many: options only", a->argv[a->pos]);
 	if (rc == 0)
 		rc = args_check_where(a);
+	if (rc == 0)
+		rc = args_check_backend(a);
 	/* `ak config show` makes nothing */
 	return rc != 0 ? rc : check_kinds(a, a->where == ARG_CREATE);
 }
@@ -349,6 +355,8 @@ void exec_opts_release(struct exec_opts *o)
 	free(o->report);
 	free(o->config);
 	free(o->profile);
+	free(o->image);
+	free(o->net_name);
 	free(o->in);
 	free(o->name);
 	free(o->fds);

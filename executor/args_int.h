@@ -62,7 +62,7 @@ const char *arg_nearest(const char *typed);
 /* handlers, each for the options that args_table.c names: args_values.c, args_binds.c, args_env.c */
 arg_fn arg_flag, arg_help, arg_shell, arg_text, arg_workspace, arg_write, arg_allow_protected, arg_rootfs, arg_rootfs_write,
 	arg_net, arg_memory, arg_cpus, arg_pids, arg_nofile, arg_fsize, arg_disk, arg_max_output, arg_duration, arg_kill_after,
-	arg_seccomp, arg_isolation, arg_identity, arg_user, arg_fd, arg_in, arg_ttl, arg_pool;
+	arg_seccomp, arg_isolation, arg_identity, arg_user, arg_fd, arg_in, arg_ttl, arg_pool, arg_backend, arg_image;
 arg_fn arg_ro, arg_rw, arg_ro_try, arg_rw_try, arg_volume, arg_tmpfs, arg_hide, arg_dev;
 arg_fn arg_env, arg_env_file;
 
@@ -80,6 +80,15 @@ int args_check_where(struct args *a);
 int args_config_apply(struct args *a);
 /** args_config_flag() - note an option of the command line. Return: 0; -EPERM when the policy locks it. */
 int args_config_flag(struct args *a, const struct arg_def *d, const char *value);
+
+/** args_is_net_name() - may @value be a network of docker's: a plain name, and none of the words in two NULL-terminated lists */
+bool args_is_net_name(const char *value, const char *const names[], const char *const later[]);
+
+/**
+ * args_check_backend() - refuse options that the backend does not know, all of them by name, and values that it does not take
+ * Return: 0 or -EINVAL.
+ */
+int args_check_backend(struct args *a);
 
 /** arg_copy() - strdup() that records ENOMEM. Return: the copy or NULL. */
 char *arg_copy(struct args *a, const char *text, size_t len);

@@ -41,6 +41,10 @@
 	  "      --rootfs host|DIR      the root file system (default: host)\n") \
 	X("--rootfs-write", 0, true, 0, arg_rootfs_write, SHAPE, \
 	  "      --rootfs-write none|tmp  tmp: changes to --rootfs DIR go to memory and are lost (default: none)\n") \
+	X("--backend", 0, true, 0, arg_backend, SHAPE, \
+	  "      --backend native|docker|local  docker: the docker CLI (needs --image); local: no isolation\n") \
+	X("--image", 0, true, AT(image), arg_image, SHAPE, \
+	  "      --image NAME           image of a container, with --backend docker\n") \
 	X("--ro", 0, true, 0, arg_ro, SHAPE, \
 	  "      --ro SRC[:DST]         show SRC read-only, at DST\n") \
 	X("--rw", 0, true, 0, arg_rw, SHAPE, \

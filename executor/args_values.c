@@ -143,9 +143,17 @@ int arg_write(struct args *a, const struct arg_def *d, const char *value)
 
 int arg_net(struct args *a, const struct arg_def *d, const char *value)
 {
-	int i = pick(a, d, value, (const char *const[]){"none", "host", NULL},
-		     (const char *const[]){"allow=", "nat", NULL});
+	static const char *const names[] = {"none", "host", NULL}, *const later[] = {"allow=", "nat", NULL};
+	int i;
 
+	free(a->o->net_name);
+	a->o->net_name = NULL;
+	/* the name of a network of docker's: whether docker is asked for, the end of the line tells */
+	if (args_is_net_name(value, names, later)) {
+		a->o->net_name = arg_copy(a, value, strlen(value));
+		return a->o->net_name ? 0 : -ENOMEM;
+	}
+	i = pick(a, d, value, names, later);
 	if (i >= 0)
 		a->o->net = i == 0 ? NET_NONE : NET_HOST;
 	return i < 0 ? i : 0;

@@ -20,18 +20,16 @@
 #include "executor/args.h"
 #include "executor/cmd_in.h"
 #include "executor/config.h"
+#include "executor/exec_run.h"
 #include "executor/hostinfo.h"
-#include "executor/learn.h"
 #include "executor/limits.h"
 #include "executor/ns/kabi.h"
 #include "executor/ns/mnt_late.h"
 #include "executor/ns/sysmount.h"
-#include "executor/observing.h"
 #include "executor/opts.h"
 #include "executor/plain.h"
 #include "executor/plan.h"
 #include "executor/prepare.h"
-#include "executor/protected_look.h"
 #include "executor/relay.h"
 #include "executor/report.h"
 #include "executor/sandbox.h"
@@ -43,29 +41,6 @@
 #include "executor/stream.h"
 
 #define EXIT_FAILED 125
-
-/* everything one run owns; released in one place whatever happened */
-struct exec_run {
-	struct exec_opts opts;
-	struct prepared p;
-	struct in_run in;	/* with --in, in the place of @p and @sb */
-	struct streams streams;
-	struct limits limits;
-	struct observing ob;
-	bool learning;		/* `ak seccomp learn` */
-	struct learn learn;
-	struct plain plain;
-	struct sandbox sb;
-	int late_fd;	/* the sandbox's mounts, which the kernel takes apart after us; -1 */
-	struct run_result result;
-	bool have_result;
-	struct protected_look look;
-	int report_fd;
-	int signal_fd;
-	unsigned closed;	/* standard streams the caller had closed */
-	const char *stage;
-	uint64_t start_ns;
-};
 
 static void say(const char *prefix, const char *text, size_t len)
 {
@@ -208,28 +183,15 @@ static int start_sandbox(struct exec_run *r, struct ak_err *err)
 	return e;
 }
 
-static int run_sandbox(struct exec_run *r, struct ak_err *err)
+static int native_probe(struct exec_run *r, char *const env[], struct ak_err *err)
 {
-	struct relay_sandbox rs;
+	return prepare_plan(&r->opts, env, &r->p, err);
+}
+
+static int native_create(struct exec_run *r, struct ak_err *err)
+{
 	int e;
 
-	r->stage = "setup";
-	e = block_signals(r, err);	/* first: a signal must not end us while something is to be undone */
-	if (e < 0)
-		return e;
-	if (r->p.plan.plain) {
-		e = plain_begin(&r->plain, &r->p.plan, err);
-		if (e < 0)
-			return e;
-	}
-	r->stage = "plan";
-	e = limits_start(&r->limits, &r->opts, &r->p.host, &r->p.plan, err);
-	if (e == 0) {
-		r->stage = "setup";
-		e = streams_open(&r->opts, r->closed, &r->streams, err);
-	}
-	if (e < 0)
-		return e;
 	r->plain.except = r->limits.keeper.pid > 0 ? r->limits.keeper.pid : 0;
 	e = prepare_landlock(&r->p, err);
 	if (e == 0)
@@ -238,16 +200,56 @@ static int run_sandbox(struct exec_run *r, struct ak_err *err)
 		e = start_sandbox(r, err);
 	if (e < 0)
 		return e;
+	r->rs = (struct relay_sandbox){ .pidfd = r->sb.pidfd, .pid = r->sb.pid, .ctl = r->sb.ctl,
+					.group = r->limits.group.dir >= 0 ? &r->limits.group : NULL,
+					.watch_memory = r->p.plan.memory_by == PLAN_BY_AK,
+					.plain = r->p.plan.plain ? &r->plain : NULL,
+					.observing = r->p.plan.joined ? &r->ob : NULL };
+	return 0;
+}
+
+static int native_exec(struct exec_run *r, struct ak_err *err)
+{
+	return relay_run(&r->rs, &r->opts, &r->streams, r->signal_fd, &r->result, err);
+}
+
+static void native_destroy(struct exec_run *r)
+{
+	(void)limits_end(&r->limits);
+}
+
+const struct backend_ops backend_native = {
+	.name = "native", .probe = native_probe, .create = native_create, .exec = native_exec, .destroy = native_destroy,
+};
+
+static int run_sandbox(struct exec_run *r, struct ak_err *err)
+{
+	const struct backend_ops *ops = backend_of(r->opts.backend);
+	int e;
+
+	r->stage = "setup";
+	e = block_signals(r, err);	/* first: a signal must not end us while something is to be undone */
+	if (e < 0)
+		return e;
+	if (ops == &backend_native && r->p.plan.plain)
+		e = plain_begin(&r->plain, &r->p.plan, err);
+	if (e == 0 && ops == &backend_native) {
+		r->stage = "plan";
+		e = limits_start(&r->limits, &r->opts, &r->p.host, &r->p.plan, err);
+	}
+	if (e == 0) {
+		r->stage = "setup";
+		e = streams_open(&r->opts, r->closed, &r->streams, err);
+	}
+	if (e == 0)
+		e = ops->create(r, err);
+	if (e < 0)
+		return e;
 	streams_close_child_ends(&r->streams);
-	if (r->p.plan.root == PLAN_ROOT_TMPFS && !r->p.plan.plain)
+	if (ops == &backend_native && r->p.plan.root == PLAN_ROOT_TMPFS && !r->p.plan.plain)
 		r->late_fd = mnt_late_hold(r->sb.pid);
 	r->stage = "relay";
-	rs = (struct relay_sandbox){ .pidfd = r->sb.pidfd, .pid = r->sb.pid, .ctl = r->sb.ctl,
-				     .group = r->limits.group.dir >= 0 ? &r->limits.group : NULL,
-				     .watch_memory = r->p.plan.memory_by == PLAN_BY_AK,
-				     .plain = r->p.plan.plain ? &r->plain : NULL,
-				     .observing = r->p.plan.joined ? &r->ob : NULL };
-	e = relay_run(&rs, &r->opts, &r->streams, r->signal_fd, &r->result, err);
+	e = ops->exec(r, err);
 	r->have_result = e == 0;
 	return e;
 }
@@ -345,6 +347,8 @@ static void tell_human(const struct exec_run *r, const struct report *rep)
 	ak_buf_release(&b);
 	for (uint32_t i = 0; rep->facts && r->opts.verbose && !r->opts.quiet && i < rep->facts->nwarnings; i++)
 		say("ak: warning: ", rep->facts->warning[i], strlen(rep->facts->warning[i]));
+	for (uint32_t i = 0; rep->backend && r->opts.verbose && !r->opts.quiet && i < rep->backend->nwarnings; i++)
+		say("ak: warning: ", rep->backend->warning[i], strlen(rep->backend->warning[i]));
 	for (size_t i = 0; r->p.have_plan && !r->opts.quiet && i < r->p.plan.nwarnings; i++)
 		if (r->opts.verbose || (r->p.plan.told & (1u << i)))
 			say("ak: warning: ", r->p.plan.warnings[i], strlen(r->p.plan.warnings[i]));
@@ -358,6 +362,7 @@ static int finish(struct exec_run *r, struct ak_err *err, bool failed)
 			      .denials = r->p.plan.joined ? &r->ob.denials : NULL };
 	uint64_t started = r->have_result ? r->result.start_ns : 0;
 
+	rep.backend = r->facts;
 	if (r->in.n.cl) {
 		rep.facts = &ak_hello_facts(r->in.n.cl)->facts;
 		rep.far = r->in.far.have_done ? &r->in.far.done.r : NULL;
@@ -413,7 +418,7 @@ static int finish_learning(struct exec_run *r, int code)
 static void release(struct exec_run *r)
 {
 	(void)plain_end(&r->plain);
-	(void)limits_end(&r->limits);
+	backend_of(r->opts.backend)->destroy(r);
 	sandbox_release(&r->sb);
 	observing_release(&r->ob);
 	learn_release(&r->learn);
@@ -473,7 +478,7 @@ static int parse_and_run(struct exec_run *r, int argc, char *const argv[], char 
 	}
 	if (e == 0) {
 		r->stage = "plan";
-		e = prepare_plan(&r->opts, env, &r->p, err);
+		e = backend_of(r->opts.backend)->probe(r, env, err);
 	}
 	if (e == 0 && r->opts.explain)
 		e = limits_look(&r->limits, &r->opts, &r->p.host, &r->p.plan, err);

@@ -28,7 +28,7 @@ int learn_check(const struct exec_opts *o, struct ak_err *err)
 		const char *option;
 	} refused[] = {
 		{ o->json, "--json" }, { o->explain, "--explain" }, { o->in != NULL, "--in" }, { o->detach, "--detach" },
-		{ o->report != NULL, "--report" },
+		{ o->report != NULL, "--report" }, { o->backend != BACKEND_NATIVE, "--backend" },
 	};
 
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)

@@ -11,6 +11,7 @@ enum opt_write { WRITE_DIRECT, WRITE_NONE };
 enum opt_net { NET_NONE, NET_HOST };
 enum opt_identity { IDENTITY_AUTO, IDENTITY_ROOT };
 enum opt_isolation { ISOLATION_NAMESPACES, ISOLATION_LANDLOCK };
+enum opt_backend { BACKEND_NATIVE, BACKEND_DOCKER, BACKEND_LOCAL };
 enum opt_rootfs_write { ROOTFS_WRITE_NONE, ROOTFS_WRITE_TMP };
 
 enum bind_kind {
@@ -59,7 +60,10 @@ struct exec_opts {
 	size_t nbinds;
 	struct env_opt *env;	/* --env and --env-file in the order given */
 	size_t nenv;
+	enum opt_backend backend;
+	char *image;		/* --image NAME, with docker; NULL: none given */
 	enum opt_net net;
+	char *net_name;		/* --net with the name of one of docker's networks; NULL: @net counts */
 	struct limit_opt memory_bytes;	/* default 512 MiB */
 	struct limit_opt cpu_milli;	/* --cpus; default 1000 */
 	struct limit_opt pids;		/* default 256 */

@@ -157,6 +157,14 @@ int plan_build(const struct exec_opts *o, const struct hostinfo *h, struct plan 
 void plan_release(struct plan *p);
 
 /**
+ * plan_folder() - plan the workspace alone: which folder it is, and its protected names
+ * For a backend that can hide nothing in it: what plan_build() accepts only because -C names it is refused.
+ * @ret:	workspace, warnings, and mounts for the workspace and its protected names (PMF_PROTECT); release with plan_release()
+ * Return: as plan_build().
+ */
+int plan_folder(const struct exec_opts *o, const struct hostinfo *h, struct plan *ret, struct ak_err *err);
+
+/**
  * plan_enforce() - decide by what the limits of memory, processes and processors are held
  * @p:	built; gets *_by, the process limit and warnings
  * @g:	what cgroups can do here; borrowed

@@ -73,6 +73,7 @@ struct relay_sandbox {
 	bool watch_memory;	/* no group holds the memory limit: sample it */
 	struct observing *observing;	/* refused calls are answered and counted here; borrowed; NULL: they are not observed */
 	const struct plain *plain;	/* without namespaces: the tree does not die with init; borrowed; NULL else */
+	bool warden;		/* pidfd is a warden's (executor/warden.h), which is told to end the tree before it is ended itself */
 	struct relay_far *far;	/* a command that another executor runs: the others are not used then; borrowed; else NULL */
 };
 

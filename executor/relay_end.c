@@ -16,12 +16,28 @@
 #include "executor/relay_priv.h"
 #include "executor/shared/ak_fd.h"
 
+/* Its warden is told, once, and gets the time that this may take; killed itself, it could leave something behind */
+static void kill_by_warden(struct relay *r)
+{
+	if (r->killed)
+		return;
+	r->killed = true;
+	relay_send_signal(r, SIGKILL);
+	relay_set(r, TIMER_KILL, RELAY_WARDEN_END_MS);
+}
+
 /*
  * All that is in the group; then SIGKILL to pid 1 of the sandbox, by which the kernel ends every process of its pid namespace,
  * stopped ones too
  */
 void relay_kill(struct relay *r)
 {
+	bool waiting = r->at[TIMER_KILL] != 0;
+
+	if (r->sb->warden && !r->dead && (!r->killed || waiting)) {
+		kill_by_warden(r);
+		return;
+	}
 	r->at[TIMER_KILL] = 0;
 	if (r->dead)
 		return;

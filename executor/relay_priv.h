@@ -28,6 +28,7 @@
 #define RELAY_GIVEUP_MS 1000u		/* after --kill-after: how long a stuck reader is waited for when ak was told to end */
 #define RELAY_INIT_END_MS 1000u		/* for init to end after it said that the command did */
 #define RELAY_PLAIN_MS 1000u		/* for an init without namespaces to end the tree when it is told to */
+#define RELAY_WARDEN_END_MS 45000u	/* for a warden to end its tree: docker may take 30 s to remove a container */
 #define RELAY_PTY_RETRY_MS 50u		/* a pty that nobody has open may be opened again */
 
 /* Why ak ended the tree; the first cause wins */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "executor/backend.h"
 #include "executor/opts.h"
 #include "executor/plan.h"
 #include "executor/relay.h"
@@ -158,8 +159,10 @@ static uint64_t timeval_ms(struct timeval tv)
 	return (uint64_t)tv.tv_sec * 1000 + (uint64_t)tv.tv_usec / 1000;
 }
 
-static void put_usage(struct ak_json *j, const struct run_result *run)
+static void put_usage(struct ak_json *j, const struct report *r)
 {
+	/* what a warden uses is not what a container uses */
+	const struct run_result *run = r->backend && !r->backend->usage ? NULL : r->run;
 	uint64_t peak = run ? (uint64_t)run->usage.ru_maxrss * 1024 : 0; /* in KiB: getrusage(2) */
 
 	uint64_t user = run ? timeval_ms(run->usage.ru_utime) : 0, system = run ? timeval_ms(run->usage.ru_stime) : 0;
@@ -184,11 +187,7 @@ static void put_usage(struct ak_json *j, const struct run_result *run)
 	ak_json_obj_end(j);
 }
 
-enum hit { HIT_NO, HIT_YES, HIT_UNKNOWN };
-
-/* @by NULL: no limit is set. @thousandths: @value is one, else a whole number. */
-static void put_limit(struct ak_json *j, const char *key, uint64_t value, bool thousandths, const char *by,
-		      enum hit hit)
+void report_limit(struct ak_json *j, const char *key, uint64_t value, bool thousandths, const char *by, enum hit hit)
 {
 	ak_json_obj(j, key);
 	if (!by)
@@ -214,16 +213,16 @@ static enum hit hit_if(bool yes)
 static void put_extra_limits(struct ak_json *j, const struct exec_opts *o, const struct run_result *run)
 {
 	if (o->cpu_time_ms > 0)
-		put_limit(j, "cpu_time", o->cpu_time_ms, true, "ak", hit_if(run && run->cpu_time_hit));
+		report_limit(j, "cpu_time", o->cpu_time_ms, true, "ak", hit_if(run && run->cpu_time_hit));
 	if (o->nofile > 0)
-		put_limit(j, "nofile", o->nofile, false, "rlimit", HIT_UNKNOWN);
+		report_limit(j, "nofile", o->nofile, false, "rlimit", HIT_UNKNOWN);
 	if (o->fsize_bytes > 0)
-		put_limit(j, "fsize", o->fsize_bytes, false, "rlimit",
+		report_limit(j, "fsize", o->fsize_bytes, false, "rlimit",
 			  run && run->signal == SIGXFSZ ? HIT_YES : HIT_UNKNOWN);
 	if (o->disk_bytes > 0)
-		put_limit(j, "disk", o->disk_bytes, false, "ak", HIT_UNKNOWN);
+		report_limit(j, "disk", o->disk_bytes, false, "ak", HIT_UNKNOWN);
 	if (o->max_output_bytes != UINT64_MAX)
-		put_limit(j, "output", o->max_output_bytes, false, "ak",
+		report_limit(j, "output", o->max_output_bytes, false, "ak",
 			  hit_if(run && (run->out[0].dropped > 0 || run->out[1].dropped > 0)));
 }
 
@@ -261,12 +260,12 @@ static void put_far_limits(struct ak_json *j, const struct report *r)
 		const struct ak_limit *l = &rows[i];
 
 		if (limit_keys[i].always || l->by != AK_BY_UNSET)
-			put_limit(j, limit_keys[i].key, l->value, limit_keys[i].thousandths, by_name(l->by),
+			report_limit(j, limit_keys[i].key, l->value, limit_keys[i].thousandths, by_name(l->by),
 				  l->hit < AK_HIT_END ? hits[l->hit] : HIT_UNKNOWN);
 	}
 	/* its bytes go through this process */
 	if (r->opts && r->opts->max_output_bytes != UINT64_MAX)
-		put_limit(j, limit_keys[AK_LIMIT_OUTPUT].key, r->opts->max_output_bytes, false, "ak",
+		report_limit(j, limit_keys[AK_LIMIT_OUTPUT].key, r->opts->max_output_bytes, false, "ak",
 			  hit_if(run && (run->out[0].dropped > 0 || run->out[1].dropped > 0)));
 	ak_json_obj_end(j);
 }
@@ -282,15 +281,19 @@ static void put_limits(struct ak_json *j, const struct report *r)
 		put_far_limits(j, r);
 		return;
 	}
+	if (report_backend_known(r)) {
+		report_backend_limits(j, r);
+		return;
+	}
 	ak_json_obj(j, "limits");
-	put_limit(j, "memory", o ? o->memory_bytes.value : 0, false, p ? plan_by_name(p->memory_by) : NULL,
+	report_limit(j, "memory", o ? o->memory_bytes.value : 0, false, p ? plan_by_name(p->memory_by) : NULL,
 		  hit_if(run && run->memory_hit));
 	/* a refused fork leaves no trace but in a group */
-	put_limit(j, "pids", o ? o->pids.value : 0, false, p ? plan_by_name(p->pids_by) : NULL,
+	report_limit(j, "pids", o ? o->pids.value : 0, false, p ? plan_by_name(p->pids_by) : NULL,
 		  p && p->pids_by == PLAN_BY_RLIMIT ? HIT_UNKNOWN : hit_if(run && run->pids_hit));
-	put_limit(j, "cpus", o ? o->cpu_milli.value : 0, true, p ? plan_by_name(p->cpus_by) : NULL,
+	report_limit(j, "cpus", o ? o->cpu_milli.value : 0, true, p ? plan_by_name(p->cpus_by) : NULL,
 		  hit_if(run && run->cpus_hit));
-	put_limit(j, "timeout", o ? o->timeout_ms : 0, true, o && o->timeout_ms > 0 ? "ak" : NULL,
+	report_limit(j, "timeout", o ? o->timeout_ms : 0, true, o && o->timeout_ms > 0 ? "ak" : NULL,
 		  hit_if(run && run->timeout_hit));
 	if (o)
 		put_extra_limits(j, o, run);
@@ -346,8 +349,12 @@ static void put_isolation(struct ak_json *j, const struct report *r)
 		put_far_isolation(j, r->facts);
 		return;
 	}
+	if (report_backend_known(r)) {
+		report_backend_isolation(j, r);
+		return;
+	}
 	ak_json_obj(j, "isolation");
-	ak_json_str(j, "backend", "native");
+	ak_json_str(j, "backend", r->opts ? backend_name(r->opts->backend) : "native");
 	put_namespaces(j, p && !p->plain, p && p->net != NET_HOST);
 	ak_json_str(j, "seccomp", p ? p->seccomp : NULL);
 	u64_or_null(j, "landlock_abi", (uint64_t)r->landlock_abi, p && r->landlock_abi > 0);
@@ -367,6 +374,8 @@ static void put_warnings(struct ak_json *j, const struct report *r)
 	ak_json_arr(j, "warnings");
 	for (size_t i = 0; p && i < p->nwarnings; i++)
 		ak_json_str(j, NULL, p->warnings[i]);
+	for (size_t i = 0; r->backend && i < r->backend->nwarnings; i++)
+		ak_json_str(j, NULL, r->backend->warning[i]);
 	for (size_t i = 0; r->facts && i < r->facts->nwarnings; i++)
 		ak_json_str(j, NULL, r->facts->warning[i]);
 	for (size_t i = 0; r->facts && r->far && i < r->far->nwarnings; i++)
@@ -411,7 +420,7 @@ void report_json(const struct report *r, struct ak_buf *out)
 	put_signal(&j, r->run ? r->run->signal : 0);
 	put_output(&j, r);
 	put_times(&j, r);
-	put_usage(&j, r->run);
+	put_usage(&j, r);
 	put_limits(&j, r);
 	put_isolation(&j, r);
 	report_put_denied(&j, r);

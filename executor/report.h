@@ -10,6 +10,7 @@ struct ak_buf;
 struct ak_err;
 struct ak_facts;
 struct ak_result;
+struct backend_facts;
 struct denials;
 struct exec_opts;
 struct plan;
@@ -21,6 +22,7 @@ struct report {
 	const struct plan *plan;	/* NULL when none was made; ignored when @stage is "usage" or "plan" and @error is set */
 	const struct ak_facts *facts;	/* of a named sandbox, in the place of @plan; NULL: none */
 	const struct ak_result *far;	/* with @facts: what its executor says of the command; NULL: nothing was started */
+	const struct backend_facts *backend;	/* of a backend other than native, in the place of @plan; NULL: none */
 	const struct run_result *run;	/* NULL when nothing was started */
 	const struct denials *denials;	/* refused calls; NULL: not observed */
 	const struct ak_err *error;	/* NULL: none */

@@ -45,6 +45,20 @@ void report_output_of(const struct capture *c, struct report_output *ret);
 
 /** report_put_denied() - the member "denied" */
 void report_put_denied(struct ak_json *j, const struct report *r);
+enum hit { HIT_NO, HIT_YES, HIT_UNKNOWN };
+
+/**
+ * report_limit() - one entry of `limits`
+ * @by:	NULL: no limit is set
+ * @thousandths:	@value is one, else a whole number
+ */
+void report_limit(struct ak_json *j, const char *key, uint64_t value, bool thousandths, const char *by, enum hit hit);
+/** report_backend_known() - has another backend than native come so far that something is known of what it holds? */
+bool report_backend_known(const struct report *r);
+/** report_backend_limits() - `limits` of a command that docker or nothing holds */
+void report_backend_limits(struct ak_json *j, const struct report *r);
+/** report_backend_isolation() - `isolation` of it */
+void report_backend_isolation(struct ak_json *j, const struct report *r);
 
 /** report_size_text() - bytes for people: "512 MiB", "1000 bytes" */
 void report_size_text(uint64_t bytes, char *buf, size_t size);

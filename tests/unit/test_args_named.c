@@ -100,6 +100,7 @@ static const char *value_of(const struct arg_def *d)
 		{"--identity", "root"}, {"--fd", "5"}, {"--env", "A=1"}, {"--in", "box"}, {"--dev", "/dev/null"}, {"--ro", "/a"},
 		{"--rw", "/a"}, {"--ro-try", "/a"}, {"--rw-try", "/a"}, {"--hide", "/a"}, {"--workspace", "/a"}, {"--workdir", "/a"},
 		{"--rootfs", "/a"}, {"--env-file", "/dev/null"}, {"--allow-protected", ".git"}, {"--report", "r"}, {"--shell", "t"}, {"--memory", "64m"}, {"--disk", "64m"},
+		{"--backend", "native"},
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++)
@@ -111,10 +112,15 @@ static const char *value_of(const struct arg_def *d)
 /* Every row of the table, on a command line of kind @where: taken where the row says so, else refused by name */
 static void try_row(const struct arg_def *d, unsigned where)
 {
-	const char *words[8];
+	const char *words[10];
 	size_t n = 0;
 	int rc;
 
+	/* names a container's image, so it needs a backend that `ak create` does not have */
+	if (strcmp(d->name, "--image") == 0 && where == ARG_CREATE)
+		return;
+	if (strcmp(d->name, "--image") == 0 && where == ARG_RUN)
+		words[n++] = "--backend=docker";
 	if (where == ARG_CREATE)
 		words[n++] = "box";
 	if ((where & (ARG_IN | ARG_JOB)) && strcmp(d->name, "--in") != 0) {

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Everything one `ak exec` owns; cmd_exec.c and the backends only. Process: executor. */
+#ifndef AK_EXEC_RUN_H
+#define AK_EXEC_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "executor/backend.h"
+#include "executor/cmd_in.h"
+#include "executor/learn.h"
+#include "executor/limits.h"
+#include "executor/observing.h"
+#include "executor/opts.h"
+#include "executor/plain.h"
+#include "executor/prepare.h"
+#include "executor/protected_look.h"
+#include "executor/relay.h"
+#include "executor/sandbox.h"
+#include "executor/stream.h"
+
+struct docker_run;
+
+/* of the local backend */
+struct local_box {
+	char **env;	/* owned */
+	char *cwd;	/* owned */
+};
+
+/* released in one place whatever happened */
+struct exec_run {
+	struct exec_opts opts;
+	struct prepared p;
+	struct in_run in;	/* with --in, in the place of @p and @sb */
+	struct streams streams;
+	struct limits limits;
+	struct observing ob;
+	bool learning;		/* `ak seccomp learn` */
+	struct learn learn;
+	struct plain plain;
+	struct sandbox sb;
+	int late_fd;	/* the sandbox's mounts, which the kernel takes apart after us; -1 */
+	struct relay_sandbox rs;	/* of @sb, once it was created */
+	struct backend_facts *facts;	/* of a backend other than native; owned; NULL */
+	struct local_box local;
+	struct docker_run *docker;	/* owned; NULL */
+	struct run_result result;
+	bool have_result;
+	struct protected_look look;
+	int report_fd;
+	int signal_fd;
+	unsigned closed;	/* standard streams the caller had closed */
+	const char *stage;
+	uint64_t start_ns;
+};
+
+#endif
