@@ -4,6 +4,7 @@
 # Builds nothing: wants `make all weak escape itools serve client` first. Not root: runs as the current user only, and says so.
 # Usage: tests/run-integration.sh [-b BUILD] [-w WEAKBUILD] [-k] [-s] [-o RESULTS] [-u|-r] [SUITE...]
 # KILLS=N: rounds of the tests that kill processes at random moments (6). SLOW=N: names the tests that took N seconds or more.
+# FULL=1: also rows of the suite backends that are run by hand only.
 #	-k keeps the work folder, -o keeps the result files there, -u and -r run one identity only, -s one after the other
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -26,7 +27,7 @@ while getopts b:w:o:kurs opt; do
 	esac
 done
 shift $((OPTIND - 1))
-all="cli named session terminal serve exit streams time env fs rootfs workspace tty json escape controls root seccomp observe config checkpoint protected landlock nesting tools doctor cgroup serve-init agent http llm"
+all="cli named session terminal serve exit streams time env fs rootfs workspace tty json escape controls root seccomp observe config checkpoint protected landlock nesting backends tools doctor cgroup serve-init agent http llm"
 suites=${*:-$all}
 
 [ -x "$build/ak" ] || {
@@ -131,6 +132,8 @@ cp -r "$build/escape" "$work/bin/escape"
 [ -d "$build/serve" ] && cp -r "$build/serve" "$work/bin/serve"
 [ -d "$weak/serve" ] && cp -r "$weak/serve" "$work/bin/serve-weak"
 cp -r tests/integration/. "$work/tests/"
+cp -r tests/backends "$work/tests/backends"
+cp docs/backends.md "$work/tests/backends/"
 cp scripts/check-boundary.sh "$work/tests/"
 # the tree itself may lie below /tmp, which the suites do not see, or in a closed home
 mkdir "$work/src"
@@ -167,7 +170,7 @@ run_as() {
 			AK="$work/bin/ak" AKW="$work/bin/ak-weak" ESC="$work/bin/escape" SERVE="$work/bin/serve" SERVEW="$work/bin/serve-weak" \
 			DIR="$work/$who/$s" WHO="$who" PY="$py" \
 			CG="${CGTOP:+$CGTOP/$who}" RES="$work/$who/results" SUITE="$s" TESTS="$work/tests" IT="$work" SRC="$work/src" REALHOME="$HOME" \
-			KILLS="${KILLS:-6}" SLOW="${SLOW:-}" \
+			KILLS="${KILLS:-6}" SLOW="${SLOW:-}" FULL="${FULL:-}" \
 			timeout -k 5 900 bash "$work/tests/$s.sh" </dev/null &
 		pid=$!
 		wait "$pid" || echo "FAIL $who $s the suite itself ended with an error" | tee -a "$work/broken"
