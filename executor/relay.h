@@ -74,6 +74,7 @@ struct relay_sandbox {
 	struct observing *observing;	/* refused calls are answered and counted here; borrowed; NULL: they are not observed */
 	const struct plain *plain;	/* without namespaces: the tree does not die with init; borrowed; NULL else */
 	bool warden;		/* pidfd is a warden's (executor/warden.h), which is told to end the tree before it is ended itself */
+	const bool *timed_out;	/* with a warden: set when it has ended the command for its time; borrowed; NULL: the relay keeps that */
 	struct relay_far *far;	/* a command that another executor runs: the others are not used then; borrowed; else NULL */
 };
 

@@ -159,6 +159,8 @@ void relay_over(struct relay *r)
 	r->in.active = false;
 	for (int i = 0; i < 2; i++)
 		pump_last(&r->out[i]);
+	if (r->sb->timed_out && *r->sb->timed_out && !r->at[TIMER_GIVEUP])
+		relay_set(r, TIMER_GIVEUP, RELAY_GIVEUP_MS);
 }
 
 static void no_result(struct relay *r)

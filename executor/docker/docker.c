@@ -164,7 +164,8 @@ static int create(struct exec_run *r, struct ak_err *err)
 	int e = warden_start(docker_warden, r->docker, r->facts, &r->streams, &r->sb, err);
 
 	if (e == 0)
-		r->rs = (struct relay_sandbox){.pidfd = r->sb.pidfd, .pid = r->sb.pid, .ctl = r->sb.ctl, .warden = true};
+		r->rs = (struct relay_sandbox){.pidfd = r->sb.pidfd, .pid = r->sb.pid, .ctl = r->sb.ctl, .warden = true,
+					       .timed_out = &r->facts->timed_out};
 	return e;
 }
 

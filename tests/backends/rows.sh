@@ -149,6 +149,18 @@ row_reader_gone() {
 	ok "gone" gone "7004.$$"
 }
 
+row_stuck_reader() {
+	local reader
+	mkfifo "$WS/fifo"
+	sleep 300 <"$WS/fifo" &
+	reader=$!
+	RC=0
+	timeout 100 "$AK" exec -C "$WS" "${BFLAGS[@]}" -q -t 1 --kill-after 1s -c 'head -c 3000000 /dev/zero >&2' </dev/null >"$O" 2>"$WS/fifo" || RC=$?
+	kill "$reader"
+	wait "$reader" 2>/dev/null
+	is "code" "$RC" 124
+}
+
 row_env_secrets() {
 	like "looked" "$(cat "$LOOKED")" "secret"
 	is "secret" "$(key secret)" ""
