@@ -209,14 +209,15 @@ static bool is_our_name(const char *name, size_t len)
 	return len == DOCKER_NAME_LEN && memcmp(name, "agentkernel-", 12) == 0 && strspn(name + 12, "0123456789abcdef") >= 12;
 }
 
+static const char owner_format[] = "{{index .Config.Labels \"" DOCKER_LABEL_OWNER "\"}}";
+
 static bool owner_ended(struct docker_box *b, const char *name, uint64_t (*start_of)(uint64_t pid))
 {
 	struct runner_result res;
 	struct docker_owner o;
 	bool dead = false;
 
-	if (ask(b, DOCKER_WORDS("inspect", "--format", "{{index .Config.Labels \"" DOCKER_LABEL_OWNER "\"}}", name), ASK_S,
-		&res, NULL) == 0 && res.out) {
+	if (ask(b, DOCKER_WORDS("inspect", "--format", owner_format, name), ASK_S, &res, NULL) == 0 && res.out) {
 		res.out[strcspn(res.out, "\r\n")] = '\0';
 		dead = docker_owner_read(res.out, &o) && docker_owner_dead(&o, &b->self, start_of(o.pid));
 	}

@@ -60,9 +60,8 @@ static void read_line(const char *name, const char *a, const char *b, struct doc
 	} else if (strcmp(name, "pids") == 0 && number(a, &v)) {
 		f->has_pids = true;
 		f->pids = v;
-	} else if (strcmp(name, "cpu") == 0 && number(a, &v) && ak_parse_u64(b, 1, UINT32_MAX, &cpu->period) == 0) {
-		cpu->quota = v;
-	} else if (strcmp(name, "quota") == 0 && number(a, &v)) {
+	} else if ((strcmp(name, "quota") == 0 || (strcmp(name, "cpu") == 0 && ak_parse_u64(b, 1, UINT32_MAX, &cpu->period) == 0)) &&
+		   number(a, &v)) {
 		cpu->quota = v;
 	} else if (strcmp(name, "period") == 0) {
 		(void)ak_parse_u64(a, 1, UINT32_MAX, &cpu->period);

@@ -13,7 +13,6 @@
 
 #include "executor/hostinfo.h"
 #include "executor/shared/ak_err.h"
-#include "executor/shared/ak_parse.h"
 #include "executor/shared/ak_path.h"
 
 #define PLAIN_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -174,7 +173,9 @@ int docker_environment(const struct hostinfo *h, const char *workspace, char ***
 	size_t n = 0;
 	int r = 0;
 
-	if (!env || !(env[n++] = strdup("PATH=" PLAIN_PATH)) || !(env[n++] = strdup("LC_ALL=C")))
+	if (!env)
+		return ak_err_set(err, ENOMEM, "not enough memory");
+	if (!(env[n++] = strdup("PATH=" PLAIN_PATH)) || !(env[n++] = strdup("LC_ALL=C")))
 		r = ak_err_set(err, ENOMEM, "not enough memory");
 	for (size_t i = 0; r == 0 && i < sizeof(variables) / sizeof(variables[0]); i++) {
 		const char *value = hostinfo_env(h, variables[i].name);

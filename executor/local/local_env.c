@@ -102,7 +102,9 @@ int local_env(char *const env[], const struct env_opt *asked, size_t nasked, cha
 	while (env && env[count])
 		count++;
 	list = calloc(count + nasked + 1, sizeof(*list));
-	if (!list || copy_rest(env, list, &n) < 0)
+	if (!list)
+		return ak_err_set(err, ENOMEM, "not enough memory for the environment");
+	if (copy_rest(env, list, &n) < 0)
 		r = ak_err_set(err, ENOMEM, "not enough memory for the environment");
 	for (size_t i = 0; r == 0 && i < nasked; i++)
 		r = add_asked(env, &asked[i], list, &n, err);
