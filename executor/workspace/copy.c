@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -90,28 +91,30 @@ int ws_copy_data(int from, int to, uint64_t max)
 	return ftruncate(to, st.st_size) < 0 ? -errno : 0;
 }
 
-/* what the attribute @name is called in the copy; NULL: it is not taken over. @buf has XATTR_NAME_MAX + 1 bytes */
-static const char *name_in_copy(const char *name, char *buf)
+bool ws_xattr_kept(const char *name, char *ret_as)
 {
 	static const char own[] = "user.overlay.";
+	size_t n = sizeof(own) - 1;
 
-	if (strncmp(name, "user.", 5) != 0)
-		return NULL;
-	if (strncmp(name, own, sizeof(own) - 1) != 0)
-		return name;
-	if (strncmp(name + sizeof(own) - 1, "overlay.", 8) != 0)
-		return NULL;
-	(void)stpcpy(stpcpy(buf, own), name + sizeof(own) - 1 + 8);
-	return buf;
+	if (strncmp(name, "user.", 5) != 0 || strlen(name) > XATTR_NAME_MAX)
+		return false;
+	if (strncmp(name, own, n) != 0) {
+		(void)snprintf(ret_as, XATTR_NAME_MAX + 1, "%s", name);
+		return true;
+	}
+	/* a command's own attribute of that name, as the overlay keeps it */
+	if (strncmp(name + n, "overlay.", 8) != 0)
+		return false;
+	(void)snprintf(ret_as, XATTR_NAME_MAX + 1, "%s%s", own, name + n + 8);
+	return true;
 }
 
 static int copy_xattr(int from, int to, const char *name, char *value)
 {
-	char buf[256] AK_UNINIT;
-	const char *as = name_in_copy(name, buf);
+	char as[XATTR_NAME_MAX + 1] AK_UNINIT;
 	ssize_t n;
 
-	if (!as)
+	if (!ws_xattr_kept(name, as))
 		return 0;
 	n = fgetxattr(from, name, value, WS_XATTR_BYTES_MAX);
 	if (n < 0)

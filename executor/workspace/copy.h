@@ -6,6 +6,7 @@
 #ifndef AK_WORKSPACE_COPY_H
 #define AK_WORKSPACE_COPY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -30,6 +31,12 @@ int ws_copy_data(int from, int to, uint64_t max);
  * Return: 0; -E2BIG over WS_XATTRS_MAX; -EOPNOTSUPP when @to's file system has none and there are some.
  */
 int ws_copy_xattrs(int from, int to);
+
+/**
+ * ws_xattr_kept() - is an extended attribute taken over?
+ * @ret_as:	its name in the copy; XATTR_NAME_MAX + 1 bytes
+ */
+bool ws_xattr_kept(const char *name, char *ret_as);
 
 /**
  * struct ws_file - what ws_install() puts in place

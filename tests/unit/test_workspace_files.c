@@ -103,7 +103,9 @@ static int note(void *arg, const struct ws_entry *e, struct ak_err *err)
 	struct seen *s = arg;
 
 	(void)err;
-	strcat(strcat(s->text, e->path), " ");
+	size_t len = strlen(s->text);
+
+	(void)snprintf(s->text + len, sizeof(s->text) - len, "%s ", e->path);
 	if (s->stop)
 		return -ECANCELED;
 	return strcmp(e->name, "closed") == 0 ? WS_DO_NOT_ENTER : WS_GO_ON;

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines about changes that cannot be taken over. Pure; process: executor or its child. */
+#include "executor/workspace/apply_text.h"
+
+#include <errno.h>
+
+#include "executor/shared/ak_buf.h"
+#include "executor/shared/ak_err.h"
+#include "executor/workspace/apply.h"
+#include "executor/workspace/journal.h"
+#include "executor/workspace/visible.h"
+
+static void add_names(const struct apply *a, enum apply_state state, struct ak_buf *out)
+{
+	size_t shown = 0;
+
+	for (size_t i = 0; i < a->j->n && shown < APPLY_NAMES_SHOWN; i++) {
+		if (a->state[i] != state)
+			continue;
+		ak_buf_str(out, shown++ ? ", " : " ");
+		visible_quote(out, a->j->v[i].path);
+	}
+	if (a->n[state] > shown)
+		ak_buf_printf(out, " and %zu more", a->n[state] - shown);
+}
+
+int apply_refuse(const struct apply *a, const char *id, struct ak_err *err)
+{
+	size_t conflicts = a->n[APPLY_CONFLICT], held = a->n[APPLY_PROTECTED];
+	struct ak_buf b = { 0 };
+	int code = conflicts ? EBUSY : EPERM;
+
+	ak_buf_str(&b, "nothing was applied:");
+	if (conflicts) {
+		ak_buf_printf(&b, " %zu path%s changed outside meanwhile:", conflicts, conflicts == 1 ? " was" : "s were");
+		add_names(a, APPLY_CONFLICT, &b);
+	}
+	if (held) {
+		ak_buf_printf(&b, "%s %zu protected name%s:", conflicts ? ";" : "", held, held == 1 ? "" : "s");
+		add_names(a, APPLY_PROTECTED, &b);
+	}
+	(void)ak_err_set(err, code, "%s", b.failed ? "nothing was applied" : b.data);
+	ak_buf_release(&b);
+	ak_err_hint(err, "the changes are kept: `ak diff %s` shows them, `ak apply %s` takes them (%s)", id, id,
+		    conflicts ? "--force takes those in conflict too" : "--allow-protected NAME takes a protected one too");
+	return -code;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Turns an overlay's upper layer into a journal. Process and privilege: see scan.h.
+ *
+ * The upper layer is walked once. Each entry is compared with what is below at the same path. Where a folder below is not seen
+ * through any more (whiteout, opaque, something else in its place) that folder is walked too, and what has no counterpart
+ * above is a deletion. Such folders are remembered, so that an opaque folder within one is not walked twice.
+ */
+#include "executor/workspace/scan.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "executor/shared/ak_attr.h"
+#include "executor/shared/ak_err.h"
+#include "executor/shared/ak_fd.h"
+#include "executor/workspace/compare.h"
+#include "executor/workspace/fsat.h"
+#include "executor/workspace/journal.h"
+#include "executor/workspace/path_set.h"
+#include "executor/workspace/protected_git.h"
+#include "executor/workspace/walk.h"
+
+#define NSEC 1000000000LL
+
+struct scan {
+	int upper, lower;
+	int64_t start_ns;
+	struct journal *out;
+	struct path_set covered;	/* folders whose counterpart below has been walked as a whole */
+	struct path_set bare;		/* folders that are git's own without being called .git */
+};
+
+int64_t scan_now(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_REALTIME_COARSE, &ts);	/* current_time() of the kernel's inodes */
+	return ts.tv_sec * NSEC + ts.tv_nsec;
+}
+
+static bool is_whiteout(const struct ws_ident *id)
+{
+	return S_ISCHR(id->mode) && id->rdev == 0;
+}
+
+static bool is_special(uint32_t mode)
+{
+	return mode && !S_ISREG(mode) && !S_ISDIR(mode) && !S_ISLNK(mode);
+}
+
+static int no_memory(struct ak_err *err)
+{
+	return ak_err_set(err, ENOMEM, "not enough memory for the changes");
+}
+
+/* the path within the innermost git folder that is not called .git; NULL: in none */
+static const char *inside_bare(const struct scan *s, const char *path)
+{
+	char up[WS_PATH_MAX + 1] AK_UNINIT;
+	char *slash;
+
+	if (path_set_count(&s->bare) == 0)
+		return NULL;
+	(void)snprintf(up, sizeof(up), "%s", path);
+	while ((slash = strrchr(up, '/'))) {
+		*slash = '\0';
+		if (path_set_has(&s->bare, up))
+			return path + (slash - up) + 1;
+	}
+	return NULL;
+}
+
+static unsigned protection(const struct scan *s, const struct change *c)
+{
+	bool folder = (!c->old.mode || S_ISDIR(c->old.mode)) && (!c->now.mode || S_ISDIR(c->now.mode));
+	enum protected_class class = protected_change(c->path, folder);
+	const char *rest = inside_bare(s, c->path);
+
+	if (rest && !folder && protected_git_inside(rest))
+		return CHANGE_PROTECTED;
+	return class == PROTECTED_NO ? 0 : class == PROTECTED_LIST ? CHANGE_LISTED : CHANGE_PROTECTED;
+}
+
+static int note(struct scan *s, const char *path, unsigned op, const struct ws_ident *old, const struct ws_ident *now,
+		struct ak_err *err)
+{
+	static const struct ws_ident nothing;
+	struct change c = { .path = (char *)path, .op = (uint8_t)op, .old = old ? *old : nothing, .now = now ? *now : nothing };
+	unsigned flags = protection(s, &c);
+
+	if (c.old.mode && !S_ISDIR(c.old.mode) && c.old.ctime_ns > s->start_ns)
+		flags |= CHANGE_TOUCHED;
+	if (is_special(c.now.mode))
+		flags |= CHANGE_SPECIAL;
+	c.flags = (uint8_t)flags;
+	return journal_add(s->out, &c, err);
+}
+
+/* below a folder that is not seen through: what the upper layer does not have is deleted */
+static int visit_lower(void *arg, const struct ws_entry *e, struct ak_err *err)
+{
+	struct scan *s = arg;
+	struct ws_ident above;
+	int r = ws_stat_beneath(s->upper, e->path, &above);
+
+	if (r < 0)
+		return ak_err_sys(err, -r, "look at \"%.200s\"", e->path);
+	if (above.mode && !is_whiteout(&above))
+		return WS_GO_ON;	/* the walk of the upper layer compares the two */
+	r = note(s, e->path, CHANGE_DELETED, &e->id, NULL, err);
+	return r < 0 ? r : WS_GO_ON;
+}
+
+/* a folder that may not be read below was not read by the command either; it cannot have been emptied through the overlay */
+static int trouble_lower(void *arg, const char *path, int code, struct ak_err *err)
+{
+	(void)arg;
+	if (code == EXDEV)	/* a mount in the workspace, which an overlay does not show */
+		return 0;
+	return ak_err_sys(err, code, "read the folder \"%.200s\" of the workspace", path);
+}
+
+static int trouble_upper(void *arg, const char *path, int code, struct ak_err *err)
+{
+	(void)arg;
+	return ak_err_sys(err, code, "read \"%.200s\" among the changes", path);
+}
+
+static int walk_below(struct scan *s, const char *path, struct ak_err *err)
+{
+	return ws_walk(s->lower, path, visit_lower, trouble_lower, s, err);
+}
+
+static bool is_opaque(const struct ws_entry *e)
+{
+	AK_AUTO_FD fd = ws_open_dir(e->dir, e->name);
+	char value = 0;
+
+	return fd >= 0 && fgetxattr(fd, "user.overlay.opaque", &value, 1) == 1 && value == 'y';
+}
+
+static bool parent_covered(const struct scan *s, const char *path)
+{
+	char up[WS_PATH_MAX + 1] AK_UNINIT;
+	char *slash;
+
+	if (path_set_count(&s->covered) == 0)
+		return false;
+	(void)snprintf(up, sizeof(up), "%s", path);
+	slash = strrchr(up, '/');
+	if (!slash)
+		return false;
+	*slash = '\0';
+	return path_set_has(&s->covered, up);
+}
+
+static bool has_in_either(const struct scan *s, const char *folder, const char *name)
+{
+	char path[WS_PATH_MAX + 32] AK_UNINIT;
+	struct ws_ident id;
+
+	if (snprintf(path, sizeof(path), "%s/%s", folder, name) > (int)WS_PATH_MAX)
+		return false;
+	if (ws_stat_beneath(s->upper, path, &id) == 0 && id.mode)
+		return !is_whiteout(&id);
+	return ws_stat_beneath(s->lower, path, &id) == 0 && id.mode;
+}
+
+/* what git takes for a repository, setup.c of git: is_git_directory() */
+static int look_for_bare(struct scan *s, const struct ws_entry *e, struct ak_err *err)
+{
+	if (strcasecmp(e->name, ".git") == 0 || !has_in_either(s, e->path, "HEAD") || !has_in_either(s, e->path, "refs") ||
+	    !has_in_either(s, e->path, "objects"))
+		return 0;
+	return path_set_add(&s->bare, e->path) ? 0 : no_memory(err);
+}
+
+static int visit_folder(struct scan *s, const struct ws_entry *e, const struct ws_ident *old, struct ak_err *err)
+{
+	bool above = parent_covered(s, e->path);
+	int r = look_for_bare(s, e, err);
+
+	if (r < 0)
+		return r;
+	if (!old->mode)
+		r = note(s, e->path, CHANGE_ADDED, NULL, &e->id, err);
+	else if (!S_ISDIR(old->mode))
+		r = note(s, e->path, CHANGE_TYPE, old, &e->id, err);
+	else if ((old->mode & 07777) != (e->id.mode & 07777))
+		r = note(s, e->path, CHANGE_MODE, old, &e->id, err);
+	if (r == 0 && S_ISDIR(old->mode) && !above && is_opaque(e)) {
+		r = walk_below(s, e->path, err);
+		above = true;
+	}
+	if (r == 0 && above && !path_set_add(&s->covered, e->path))
+		r = no_memory(err);
+	return r;
+}
+
+static int visit_file(struct scan *s, const struct ws_entry *e, const struct ws_ident *old, struct ak_err *err)
+{
+	bool covered = parent_covered(s, e->path);
+	int r = 0;
+
+	if (!old->mode)
+		return note(s, e->path, CHANGE_ADDED, NULL, &e->id, err);
+	if ((old->mode & S_IFMT) != (e->id.mode & S_IFMT)) {
+		r = note(s, e->path, CHANGE_TYPE, old, &e->id, err);
+		return r == 0 && S_ISDIR(old->mode) && !covered ? walk_below(s, e->path, err) : r;
+	}
+	r = compare_files(e->dir, e->name, &e->id, s->lower, e->path, old, SCAN_COMPARE_MAX);
+	if (r < 0)
+		return ak_err_sys(err, -r, "compare \"%.200s\" with the workspace's", e->path);
+	if (r != COMPARE_SAME)
+		return note(s, e->path, CHANGE_MODIFIED, old, &e->id, err);
+	if ((old->mode & 07777) != (e->id.mode & 07777))
+		return note(s, e->path, CHANGE_MODE, old, &e->id, err);
+	return 0;
+}
+
+static int visit_whiteout(struct scan *s, const struct ws_entry *e, const struct ws_ident *old, struct ak_err *err)
+{
+	int r;
+
+	if (!old->mode || parent_covered(s, e->path))
+		return 0;	/* nothing to hide, or noted by the walk below */
+	r = note(s, e->path, CHANGE_DELETED, old, NULL, err);
+	return r == 0 && S_ISDIR(old->mode) ? walk_below(s, e->path, err) : r;
+}
+
+static int visit_upper(void *arg, const struct ws_entry *e, struct ak_err *err)
+{
+	struct scan *s = arg;
+	struct ws_ident old;
+	int r = ws_stat_beneath(s->lower, e->path, &old);
+
+	if (r < 0)
+		return ak_err_sys(err, -r, "look at \"%.200s\" in the workspace", e->path);
+	if (is_whiteout(&e->id))
+		return visit_whiteout(s, e, &old, err);
+	return S_ISDIR(e->id.mode) ? visit_folder(s, e, &old, err) : visit_file(s, e, &old, err);
+}
+
+int scan_layer(int upper, int lower, int64_t start_ns, struct journal *ret, struct ak_err *err)
+{
+	struct scan s = { .upper = upper, .lower = lower, .start_ns = start_ns, .out = ret };
+	int r;
+
+	*ret = (struct journal){ 0 };
+	r = ws_walk(upper, "", visit_upper, trouble_upper, &s, err);
+	if (r == 0)
+		journal_sort(ret);
+	path_set_release(&s.covered);
+	path_set_release(&s.bare);
+	return r;
+}
