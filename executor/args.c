@@ -198,6 +198,11 @@ static int check_kinds(struct args *a, bool kept)
 	}
 	if (o->nesting && o->isolation == ISOLATION_LANDLOCK)
 		return ak_err_set(a->err, EINVAL, "--nesting and --isolation landlock exclude each other: a Landlock domain forbids to mount");
+	if (o->write == WRITE_COW && o->isolation == ISOLATION_LANDLOCK) {
+		(void)ak_err_set(a->err, EINVAL, "--write cow: --isolation landlock cannot mount a copy over the workspace");
+		ak_err_hint(a->err, "use --write direct or none");
+		return -EINVAL;
+	}
 	if (nested && !o->nesting)
 		return ak_err_set(a->err, EINVAL, "--seccomp nested: this profile comes with --nesting only");
 	if (o->nesting && a->seccomp_given && o->seccomp && !nested) {
@@ -224,6 +229,18 @@ static const struct exec_opts defaults = {
 	.rootfs_write = ROOTFS_WRITE_NONE,
 	.ttl_ms = DEFAULT_TTL_MS,
 };
+
+/* named sandboxes and those of `ak serve` are made more than once from one plan, and a layer is for one of them */
+static int check_cow(struct args *a)
+{
+	if (a->where == ARG_RUN && a->o->apply_given && a->o->write != WRITE_COW)
+		return ak_err_set(a->err, EINVAL, "--apply: there is nothing to apply without --write cow");
+	if (a->where != ARG_CREATE || a->o->write != WRITE_COW)
+		return 0;
+	(void)ak_err_set(a->err, EINVAL, "--write cow: not available for sandboxes that stay, in this version");
+	ak_err_hint(a->err, "use direct or none, or `ak exec --write cow` for one command");
+	return -EINVAL;
+}
 
 /* settings first, then the words over them. After an error in the settings the words are walked for --json and --report only */
 static int settings_and_words(struct args *a)
@@ -260,6 +277,8 @@ static int parse_exec(struct args *a)
 		rc = args_check_backend(a);
 	if (rc == 0)
 		rc = check_kinds(a, false);
+	if (rc == 0)
+		rc = check_cow(a);
 	return rc != 0 ? rc : take_command(a);
 }
 
@@ -279,6 +298,8 @@ static int parse_create(struct args *a)
 		rc = args_check_backend(a);
 	if (rc == 0)
 		rc = check_kinds(a, true);
+	if (rc == 0)
+		rc = check_cow(a);
 	if (rc == 0 && !a->o->name) {
 		rc = ak_err_set(a->err, EINVAL, "no NAME given");
 		ak_err_hint(a->err, "usage: ak create NAME [OPTIONS]");
@@ -297,6 +318,8 @@ static int parse_options(struct args *a)
 		rc = args_check_where(a);
 	if (rc == 0)
 		rc = args_check_backend(a);
+	if (rc == 0)
+		rc = check_cow(a);
 	/* `ak config show` makes nothing */
 	return rc != 0 ? rc : check_kinds(a, a->where == ARG_CREATE);
 }

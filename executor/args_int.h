@@ -60,7 +60,7 @@ const struct arg_def *arg_by_letter(char letter);
 const char *arg_nearest(const char *typed);
 
 /* handlers, each for the options that args_table.c names: args_values.c, args_binds.c, args_env.c */
-arg_fn arg_flag, arg_help, arg_shell, arg_text, arg_workspace, arg_write, arg_allow_protected, arg_rootfs, arg_rootfs_write,
+arg_fn arg_flag, arg_help, arg_shell, arg_text, arg_workspace, arg_write, arg_apply, arg_allow_protected, arg_rootfs, arg_rootfs_write,
 	arg_net, arg_memory, arg_cpus, arg_pids, arg_nofile, arg_fsize, arg_disk, arg_max_output, arg_duration, arg_kill_after,
 	arg_seccomp, arg_isolation, arg_identity, arg_user, arg_fd, arg_in, arg_ttl, arg_pool, arg_backend, arg_image;
 arg_fn arg_ro, arg_rw, arg_ro_try, arg_rw_try, arg_volume, arg_tmpfs, arg_hide, arg_dev;

@@ -23,6 +23,7 @@
 #define WHERE_FRESH ARG_IN
 #define WHERE_JOB ARG_JOB
 #define WHERE_KEPT ARG_CREATE
+#define WHERE_ONCE ARG_RUN
 
 /* X(name, letter, has a value, field, handler, where, help); a synonym has no help of its own */
 /* clang-format off */
@@ -32,9 +33,11 @@
 	X("--workspace", 'C', true, 0, arg_workspace, SHAPE, \
 	  "  -C, --workspace DIR        the workspace, also the working directory (default: .)\n") \
 	X("--write", 0, true, 0, arg_write, SHAPE, \
-	  "      --write direct|none    how the workspace is mounted (default: direct)\n") \
+	  "      --write direct|cow|none  how the workspace is mounted: as it is, as a copy, read-only (default: direct)\n") \
+	X("--apply", 0, true, 0, arg_apply, ONCE, \
+	  "      --apply always|never   with --write cow: take the changes over when it exited 0 (default: never)\n") \
 	X("--allow-protected", 0, true, 0, arg_allow_protected, SHAPE, \
-	  "      --allow-protected NAME leave this protected name of the workspace writable\n") \
+	  "      --allow-protected NAME leave this protected name of the workspace writable; --apply: take it too\n") \
 	X("--workdir", 'w', true, AT(workdir), arg_text, ALL, \
 	  "  -w, --workdir DIR          working directory inside (default: the workspace)\n") \
 	X("--rootfs", 0, true, 0, arg_rootfs, SHAPE, \
@@ -82,7 +85,7 @@
 	X("--fsize", 0, true, 0, arg_fsize, ALL, \
 	  "      --fsize SIZE           size of a file that is written\n") \
 	X("--disk", 0, true, 0, arg_disk, SHAPE, \
-	  "      --disk SIZE            bytes that may be added in private file systems (needs --write none)\n") \
+	  "      --disk SIZE            bytes that may be added (with --write cow or none)\n") \
 	X("--timeout", 't', true, AT(timeout_ms), arg_duration, COMMAND, \
 	  "  -t, --timeout DUR          end the command after this time\n") \
 	X("--kill-after", 0, true, 0, arg_kill_after, COMMAND, \
@@ -146,6 +149,7 @@
 #define EXEC_HELP_FRESH(help) help
 #define EXEC_HELP_JOB(help) help
 #define EXEC_HELP_KEPT(help)
+#define EXEC_HELP_ONCE(help) help
 
 #define CREATE_HELP_ALL(help) help
 #define CREATE_HELP_SHAPE(help) help
@@ -155,6 +159,7 @@
 #define CREATE_HELP_FRESH(help)
 #define CREATE_HELP_JOB(help)
 #define CREATE_HELP_KEPT(help) help
+#define CREATE_HELP_ONCE(help)
 /* clang-format on */
 
 static const struct arg_def table[] = {EXEC_OPTIONS(AS_ROW)};

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,6 +109,19 @@ int arg_allow_protected(struct args *a, const struct arg_def *d, const char *val
 	return replace_text(a, d, value, &list[n]);
 }
 
+#define CHOICE_MAX 64u
+
+/* "a, b or c" */
+static const char *choice(const char *const names[], char ret[static CHOICE_MAX])
+{
+	size_t len = 0;
+
+	for (size_t i = 0; names[i]; i++)
+		len += (size_t)snprintf(ret + len, len < CHOICE_MAX ? CHOICE_MAX - len : 0, "%s%s",
+					i == 0 ? "" : names[i + 1] ? ", " : " or ", names[i]);
+	return ret;
+}
+
 /*
  * Index of @value in @names, a NULL-terminated list. @later: a value that the option will know one day
  * ("cow"), or the head of one ("allow="); NULL-terminated too.
@@ -115,6 +129,8 @@ int arg_allow_protected(struct args *a, const struct arg_def *d, const char *val
 static int pick(struct args *a, const struct arg_def *d, const char *value, const char *const names[],
 		const char *const later[])
 {
+	char use[CHOICE_MAX];
+
 	for (int i = 0; names[i]; i++) {
 		if (strcmp(value, names[i]) == 0)
 			return i;
@@ -124,21 +140,31 @@ static int pick(struct args *a, const struct arg_def *d, const char *value, cons
 
 		if (strncmp(value, later[i], n) == 0 && (later[i][n - 1] == '=' || value[n] == '\0'))
 			return ak_err_set(a->err, EINVAL,
-					  "%s: " Q " is not available in this version (use %s%s%s)", d->name,
-					  value, names[0], names[1] ? " or " : "", names[1] ? names[1] : "");
+					  "%s: " Q " is not available in this version (use %s)", d->name, value,
+					  choice(names, use));
 	}
-	return ak_err_set(a->err, EINVAL, "%s: " Q " is not known (use %s%s%s)", d->name, value, names[0],
-			  names[1] ? " or " : "", names[1] ? names[1] : "");
+	return ak_err_set(a->err, EINVAL, "%s: " Q " is not known (use %s)", d->name, value, choice(names, use));
 }
 
 int arg_write(struct args *a, const struct arg_def *d, const char *value)
 {
-	int i = pick(a, d, value, (const char *const[]){"direct", "none", NULL},
-		     (const char *const[]){"cow", NULL});
+	static const enum opt_write modes[] = {WRITE_DIRECT, WRITE_COW, WRITE_NONE};
+	int i = pick(a, d, value, (const char *const[]){"direct", "cow", "none", NULL}, (const char *const[]){NULL});
 
 	if (i >= 0)
-		a->o->write = i == 0 ? WRITE_DIRECT : WRITE_NONE;
+		a->o->write = modes[i];
 	return i < 0 ? i : 0;
+}
+
+int arg_apply(struct args *a, const struct arg_def *d, const char *value)
+{
+	int i = pick(a, d, value, (const char *const[]){"always", "never", NULL}, (const char *const[]){NULL});
+
+	if (i < 0)
+		return i;
+	a->o->apply = i == 0;
+	a->o->apply_given = true;
+	return 0;
 }
 
 int arg_net(struct args *a, const struct arg_def *d, const char *value)

@@ -20,6 +20,7 @@
 #include "executor/args.h"
 #include "executor/cmd_in.h"
 #include "executor/config.h"
+#include "executor/cow.h"
 #include "executor/exec_run.h"
 #include "executor/hostinfo.h"
 #include "executor/limits.h"
@@ -197,12 +198,15 @@ static int native_create(struct exec_run *r, struct ak_err *err)
 	if (e == 0)
 		e = observing_prepare(&r->ob, &r->opts, r->learning, &r->p.plan, err);
 	if (e == 0)
+		e = cow_begin(&r->cow, &r->opts, &r->p.host, &r->p.plan, err);
+	if (e == 0)
 		e = start_sandbox(r, err);
 	if (e < 0)
 		return e;
 	r->rs = (struct relay_sandbox){ .pidfd = r->sb.pidfd, .pid = r->sb.pid, .ctl = r->sb.ctl,
 					.group = r->limits.group.dir >= 0 ? &r->limits.group : NULL,
 					.watch_memory = r->p.plan.memory_by == PLAN_BY_AK,
+					.alarm = r->cow.disk_bytes ? &r->cow.alarm : NULL,
 					.plain = r->p.plan.plain ? &r->plain : NULL,
 					.observing = r->p.plan.joined ? &r->ob : NULL };
 	return 0;
@@ -221,6 +225,20 @@ static void native_destroy(struct exec_run *r)
 const struct backend_ops backend_native = {
 	.name = "native", .probe = native_probe, .create = native_create, .exec = native_exec, .destroy = native_destroy,
 };
+
+/* what a cow run changed; taken over only when the command itself says that it succeeded */
+static int end_changes(struct exec_run *r, struct ak_err *err)
+{
+	bool apply = r->opts.apply && r->result.status == RUN_EXITED && r->result.exit_code == 0;
+	struct ak_err warn = { 0 };
+	int e = cow_end(&r->cow, apply, err, &warn);
+
+	if (warn.code)
+		plan_notice(&r->p.plan, "the changes could not be listed and are kept as %s: %s", r->cow.cs.id, warn.msg);
+	if (e < 0)
+		r->stage = "apply";
+	return e;
+}
 
 static int run_sandbox(struct exec_run *r, struct ak_err *err)
 {
@@ -246,12 +264,13 @@ static int run_sandbox(struct exec_run *r, struct ak_err *err)
 	if (e < 0)
 		return e;
 	streams_close_child_ends(&r->streams);
-	if (ops == &backend_native && r->p.plan.root == PLAN_ROOT_TMPFS && !r->p.plan.plain)
+	if (ops == &backend_native && r->p.plan.root == PLAN_ROOT_TMPFS && !r->p.plan.plain &&
+	    r->opts.write != WRITE_COW)
 		r->late_fd = mnt_late_hold(r->sb.pid);
 	r->stage = "relay";
 	e = ops->exec(r, err);
 	r->have_result = e == 0;
-	return e;
+	return e == 0 ? end_changes(r, err) : e;
 }
 
 /* the same in a sandbox that is there already */
@@ -321,6 +340,20 @@ static bool write_report(int fd, struct report *rep, bool with_output)
 	return ok;
 }
 
+static void tell_changes(const struct exec_run *r)
+{
+	const struct cow *c = &r->cow;
+	struct ak_buf b = { 0 };
+
+	if (r->opts.quiet || !c->on || !c->known || !c->kept || c->changes.n == 0)
+		return;
+	ak_buf_printf(&b, "%zu change%s kept as %s (ak diff %s, ak apply %s, ak discard %s)", c->changes.n,
+		      c->changes.n == 1 ? "" : "s", c->cs.id, c->cs.id, c->cs.id, c->cs.id);
+	if (!b.failed)
+		say("ak: ", b.data, b.len);
+	ak_buf_release(&b);
+}
+
 static void tell_denied(const struct report *rep)
 {
 	struct ak_buf b = { 0 };
@@ -345,6 +378,7 @@ static void tell_human(const struct exec_run *r, const struct report *rep)
 	if (b.len && !b.failed && !r->opts.quiet)
 		say("ak: ", b.data, b.len);
 	ak_buf_release(&b);
+	tell_changes(r);
 	for (uint32_t i = 0; rep->facts && r->opts.verbose && !r->opts.quiet && i < rep->facts->nwarnings; i++)
 		say("ak: warning: ", rep->facts->warning[i], strlen(rep->facts->warning[i]));
 	for (uint32_t i = 0; rep->backend && r->opts.verbose && !r->opts.quiet && i < rep->backend->nwarnings; i++)
@@ -358,7 +392,8 @@ static void tell_human(const struct exec_run *r, const struct report *rep)
 static int finish(struct exec_run *r, struct ak_err *err, bool failed)
 {
 	struct report rep = { .opts = &r->opts, .plan = r->p.have_plan ? &r->p.plan : NULL,
-			      .run = r->have_result ? &r->result : NULL, .landlock_abi = r->p.landlock_abi,
+			      .run = r->have_result ? &r->result : NULL, .cow = &r->cow,
+			      .landlock_abi = r->p.landlock_abi,
 			      .denials = r->p.plan.joined ? &r->ob.denials : NULL };
 	uint64_t started = r->have_result ? r->result.start_ns : 0;
 
@@ -422,6 +457,7 @@ static void release(struct exec_run *r)
 	sandbox_release(&r->sb);
 	observing_release(&r->ob);
 	learn_release(&r->learn);
+	cow_release(&r->cow);
 	if (r->have_result)
 		run_result_release(&r->result);
 	streams_release(&r->streams);
@@ -456,6 +492,7 @@ static int parse_and_run(struct exec_run *r, int argc, char *const argv[], char 
 
 		return ak_write_all(STDOUT_FILENO, help, strlen(help)) < 0 ? EXIT_FAILED : 0;
 	}
+	r->opts.workspace_own = r->own;
 	if (e == 0)
 		e = check_passed_fds(&r->opts, err);
 	if (e == 0 && r->learning)
@@ -489,15 +526,16 @@ static int parse_and_run(struct exec_run *r, int argc, char *const argv[], char 
 	return finish(r, err, e < 0);
 }
 
-static int run(int argc, char *const argv[], char *const environ_[], uint64_t start_ns, bool learning)
+static int run(int argc, char *const argv[], char *const environ_[], uint64_t start_ns, bool learning, bool own)
 {
-	struct exec_run r = { .report_fd = -1, .signal_fd = -1, .late_fd = -1, .start_ns = start_ns,
+	struct exec_run r = { .report_fd = -1, .signal_fd = -1, .late_fd = -1, .start_ns = start_ns, .own = own,
 			      .sb = { .pidfd = -1, .ctl = -1 }, .p = PREPARED_NONE, .in = IN_RUN_NONE, .plain = PLAIN_NONE,
 			      .ob = OBSERVING_NONE, .learning = learning, .learn = LEARN_NONE, .look = PROTECTED_LOOK_NONE };
 	struct ak_err err = { 0 };
 	int code;
 
 	limits_init(&r.limits);
+	cow_init(&r.cow);
 	for (int i = 0; i < 3; i++)
 		r.streams.s[i] = (struct stream){ .outer = -1, .child = -1, .inner = -1 };
 	if (streams_fix_stdio(&r.closed, &err) < 0)
@@ -511,10 +549,15 @@ static int run(int argc, char *const argv[], char *const environ_[], uint64_t st
 
 int cmd_exec(int argc, char *const argv[], char *const environ_[], uint64_t start_ns)
 {
-	return run(argc, argv, environ_, start_ns, false);
+	return run(argc, argv, environ_, start_ns, false, false);
 }
 
 int cmd_learn(int argc, char *const argv[], char *const environ_[], uint64_t start_ns)
 {
-	return run(argc, argv, environ_, start_ns, true);
+	return run(argc, argv, environ_, start_ns, true, false);
+}
+
+int cmd_exec_own(int argc, char *const argv[], char *const environ_[])
+{
+	return run(argc, argv, environ_, ak_now_ns(), false, true);
 }

@@ -20,4 +20,10 @@ int cmd_exec(int argc, char *const argv[], char *const environ_[], uint64_t star
  */
 int cmd_learn(int argc, char *const argv[], char *const environ_[], uint64_t start_ns);
 
+/**
+ * cmd_exec_own() - the same for another command of ak's, whose workspace may lie in the state folder
+ * Return: as cmd_exec(). In root mode the process is nobody on the host afterwards.
+ */
+int cmd_exec_own(int argc, char *const argv[], char *const environ_[]);
+
 #endif

@@ -8,6 +8,7 @@
 
 #include "executor/backend.h"
 #include "executor/cmd_in.h"
+#include "executor/cow.h"
 #include "executor/learn.h"
 #include "executor/limits.h"
 #include "executor/observing.h"
@@ -38,6 +39,7 @@ struct exec_run {
 	bool learning;		/* `ak seccomp learn` */
 	struct learn learn;
 	struct plain plain;
+	struct cow cow;
 	struct sandbox sb;
 	int late_fd;	/* the sandbox's mounts, which the kernel takes apart after us; -1 */
 	struct relay_sandbox rs;	/* of @sb, once it was created */
@@ -52,6 +54,7 @@ struct exec_run {
 	unsigned closed;	/* standard streams the caller had closed */
 	const char *stage;
 	uint64_t start_ns;
+	bool own;		/* run for another command of ak's: cmd_exec_own() */
 };
 
 #endif

@@ -93,6 +93,7 @@ static void explain_flags(const struct plan_mount *m, struct ak_buf *out)
 	} names[] = {
 		{PMF_OPTIONAL, "if-present"}, {PMF_NOEXEC, "noexec"},	   {PMF_WORKSPACE, "workspace"},
 		{PMF_PROTECT, "protected"},   {PMF_IDMAP, "owner-mapped"},
+		{PMF_COW, "copy-on-write"},
 	};
 
 	if (m->kind == PM_BIND || m->kind == PM_TMPFS)

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum opt_write { WRITE_DIRECT, WRITE_NONE };
+enum opt_write { WRITE_DIRECT, WRITE_NONE, WRITE_COW };
 enum opt_net { NET_NONE, NET_HOST };
 enum opt_identity { IDENTITY_AUTO, IDENTITY_ROOT };
 enum opt_isolation { ISOLATION_NAMESPACES, ISOLATION_LANDLOCK };
@@ -51,8 +51,11 @@ struct exec_opts {
 	bool shell;		/* -c was used */
 	char *workspace;	/* -C; NULL: the current directory */
 	bool workspace_given;
+	bool workspace_own;	/* by no option: the workspace may lie in ak's state folder (`ak diff`) */
 	char *workdir;		/* -w; NULL: the workspace */
 	enum opt_write write;
+	bool apply;		/* --apply always: take the changes of a cow run over when the command exited 0 */
+	bool apply_given;
 	char **allow_protected;	/* NULL-terminated or NULL */
 	char *rootfs;		/* NULL: host */
 	enum opt_rootfs_write rootfs_write;

@@ -217,7 +217,7 @@ int plan_build(const struct exec_opts *o, const struct hostinfo *h, struct plan 
 	struct plan_ctx c = {.o = o, .h = h, .p = ret, .err = err ? err : &own, .weak = ak_weaken_mask()};
 	int r;
 
-	*ret = (struct plan){.rootfs_fd = -1};
+	*ret = (struct plan){.rootfs_fd = -1, .cow_layer_fd = -1};
 	copy_options(&c);
 	r = o->isolation == ISOLATION_LANDLOCK ? plan_plain(&c) : build_mounted(&c);
 	ret->allow_setid = r == 0 && !ret->plain && !writes_to_host(ret);
@@ -248,6 +248,8 @@ void plan_release(struct plan *p)
 {
 	if (p->rootfs_fd >= 0)
 		close(p->rootfs_fd);
+	if (p->cow_layer && p->cow_layer_fd >= 0)
+		close(p->cow_layer_fd);
 	release_mounts(p);
 	for (size_t i = 0; i < p->envc; i++)
 		free(p->envp[i]);
@@ -259,6 +261,7 @@ void plan_release(struct plan *p)
 		free(p->warnings[i]);
 	free(p->filter);
 	free(p->rootfs);
+	free(p->cow_layer);
 	free(p->workspace);
 	free(p->cwd);
 	free(p->user);

@@ -46,6 +46,7 @@ enum pm_flags {
 	PMF_FILE = 1u << 8,		/* src is not a directory (decides what target to make) */
 	PMF_SYSTEM = 1u << 9,		/* part of the root view: read-only, world-readable host path */
 	PMF_SIZED = 1u << 10,		/* TMPFS: the user gave the size */
+	PMF_COW = 1u << 11,		/* BIND: not src itself, but an overlay over it whose upper layer is cow_layer */
 };
 
 struct plan_mount {
@@ -90,6 +91,9 @@ struct plan {
 
 	char *workspace;		/* resolved host path, also the path inside */
 	enum opt_write write;
+	char *cow_layer;		/* WRITE_COW: host path of the folder with upper and work; owned; NULL until there is one */
+	int cow_layer_fd;		/* root mode: detached clone of it; owned; -1 */
+	uint64_t cow_disk_bytes;	/* what the upper layer may hold; 0: no limit */
 	char *cwd;			/* inside; absolute, normalised */
 
 	enum plan_identity identity;

@@ -3,10 +3,12 @@
  * --disk: bytes that a command may add, over all places that it can write to. Process: executor. Privilege: none.
  *
  * Private file systems are in memory and have a size each; their sizes are lowered until the sum fits. What is written to the
- * host's own disk is not counted by anybody without a quota of the file system, so that a writable workspace or bind is refused.
+ * host's own disk is not counted by anybody without a quota of the file system, so that a writable workspace or bind is refused. The
+ * upper layer of a cow run is ak's own: it is measured while the run goes on (executor/cow.h), and private file systems get half.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <sys/resource.h>
 
 #include "executor/plan_priv.h"
 
@@ -25,11 +27,11 @@ static int no_disk(struct plan_ctx *c)
 	for (size_t i = 0; i < p->nmounts; i++) {
 		const struct plan_mount *m = &p->mounts[i];
 
-		if (m->kind != PM_BIND || !(m->flags & (PMF_USER | PMF_WORKSPACE)) || (m->flags & PMF_RO))
+		if (m->kind != PM_BIND || !(m->flags & (PMF_USER | PMF_WORKSPACE)) || (m->flags & (PMF_RO | PMF_COW)))
 			continue;
 		(void)ak_err_set(c->err, EOPNOTSUPP, "--disk: %s%.200s is written to on the host's disk, where nothing counts the bytes",
 				 m->flags & PMF_WORKSPACE ? "the workspace " : "", m->dst);
-		ak_err_hint(c->err, "give --write none and no --rw; --fsize SIZE bounds each file");
+		ak_err_hint(c->err, "give --write none or cow, and no --rw; --fsize SIZE bounds each file");
 		return -EOPNOTSUPP;
 	}
 	return 0;
@@ -66,15 +68,30 @@ static uint64_t part(uint64_t size, uint64_t whole, uint64_t left)
 	return v - v % PAGE_BYTES;
 }
 
-int plan_disk(struct plan_ctx *c)
+/* what the private file systems leave; no single file may pass it either, so that one write cannot go far beyond before it is seen */
+static int layer_share(struct plan_ctx *c, uint64_t disk)
+{
+	uint64_t fixed, other;
+
+	add_up(c->p, &fixed, &other);
+	c->p->cow_disk_bytes = disk - fixed - other;
+	if (c->o->fsize_bytes && c->o->fsize_bytes <= c->p->cow_disk_bytes)
+		return 0;
+	for (size_t i = 0; i < c->p->nrlimits; i++) {
+		if (c->p->rlimits[i].resource == RLIMIT_FSIZE) {
+			c->p->rlimits[i].soft = c->p->rlimits[i].hard = c->p->cow_disk_bytes;
+			return 0;
+		}
+	}
+	return plan_rlimit(c->p, &(struct wanted){RLIMIT_FSIZE, c->p->cow_disk_bytes, c->p->cow_disk_bytes, NULL}, c->err);
+}
+
+static int share_private(struct plan_ctx *c, uint64_t disk)
 {
 	struct plan *p = c->p;
-	uint64_t disk = c->o->disk_bytes, fixed, can_shrink;
+	uint64_t fixed, can_shrink;
 	bool small = false;
-	int r = disk && p->nesting ? nested_disk(c) : disk ? no_disk(c) : 0;
 
-	if (!disk || r < 0)
-		return r;
 	add_up(p, &fixed, &can_shrink);
 	if (fixed <= disk && can_shrink <= disk - fixed)
 		return 0;
@@ -96,4 +113,16 @@ int plan_disk(struct plan_ctx *c)
 			 disk, fixed);
 	ak_err_hint(c->err, "give more, or smaller --tmpfs sizes");
 	return -EINVAL;
+}
+
+int plan_disk(struct plan_ctx *c)
+{
+	uint64_t disk = c->o->disk_bytes;
+	bool cow = c->o->write == WRITE_COW;
+	int r = disk && c->p->nesting ? nested_disk(c) : disk ? no_disk(c) : 0;
+
+	if (!disk || r < 0)
+		return r;
+	r = share_private(c, cow ? disk / 2 : disk);
+	return r == 0 && cow ? layer_share(c, disk) : r;
 }

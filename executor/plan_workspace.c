@@ -191,7 +191,7 @@ static int check_own(struct plan_ctx *c)
 	/* without mounts nothing in it could be hidden */
 	bool given = c->o->workspace_given && !c->p->plain;
 
-	for (size_t i = 0; i < c->nown; i++) {
+	for (size_t i = 0; !c->o->workspace_own && i < c->nown; i++) {
 		if (ak_path_below(ws, c->own[i]))
 			return refuse(c, "lies in a folder of ak's own",
 				      "ak's state and configuration are never shown inside");
@@ -211,6 +211,17 @@ static int check_own(struct plan_ctx *c)
 						    "(ak's folders are hidden)");
 	}
 	return 0;
+}
+
+/* the layer must not lie in what it is laid over */
+static int check_cow(struct plan_ctx *c)
+{
+	if (c->o->write != WRITE_COW || !c->h->state_dir || !ak_path_below(c->h->state_dir, c->p->workspace))
+		return 0;
+	(void)ak_err_set(c->err, EPERM, "--write cow: the workspace \"%s\" contains ak's state folder \"%s\", where the changes go",
+			 c->p->workspace, c->h->state_dir);
+	ak_err_hint(c->err, "name a smaller folder with -C, or set XDG_STATE_HOME to a folder outside");
+	return -EPERM;
 }
 
 static int check_workdir(struct plan_ctx *c)
@@ -260,6 +271,8 @@ int plan_workspace_find(struct plan_ctx *c)
 		r = check_own(c);
 	if (r == 0)
 		r = check_shared(c);
+	if (r == 0)
+		r = check_cow(c);
 	if (r == 0)
 		r = check_workdir(c);
 	c->home_covered = r == 0 && ak_path_below(c->h->home, c->p->workspace);
@@ -364,8 +377,11 @@ int plan_workspace(struct plan_ctx *c)
 		return r;
 	if (c->o->write == WRITE_NONE)
 		m.flags |= PMF_RO;
+	if (c->o->write == WRITE_COW)
+		m.flags |= PMF_COW;
 	mount_add(&c->cand, &m);
-	if (c->o->write == WRITE_NONE || c->p->plain || AK_WEAK(c->weak, AK_WEAK_PROTECT))
+	/* with an overlay nothing has to be prevented: applying holds them back */
+	if (c->o->write != WRITE_DIRECT || c->p->plain || AK_WEAK(c->weak, AK_WEAK_PROTECT))
 		return 0;
 	return protect_names(c);
 }

@@ -129,6 +129,17 @@ static int prepare_rootfs(const struct privs *p, struct plan *plan, struct idmap
 	return r < 0 ? explain_idmap(-r, plan->rootfs, err) : 0;
 }
 
+/* belongs to the workspace's owner too, so it gets the same map: files in it are his on disk, whatever the slot */
+static int prepare_layer(const struct privs *p, struct plan *plan, struct idmap_cache *cache, struct ak_err *err)
+{
+	struct plan_mount layer = { .src = plan->cow_layer, .src_fd = clone_source(plan->cow_layer) };
+
+	if (layer.src_fd < 0)
+		return ak_err_sys(err, -layer.src_fd, "--write cow: open %s", plan->cow_layer);
+	plan->cow_layer_fd = layer.src_fd;
+	return idmap_to_owner(p, plan, &layer, cache, err);
+}
+
 int privs_prepare_mounts(const struct privs *p, struct plan *plan, struct ak_err *err)
 {
 	struct idmap_cache cache = { .fd = -1 };
@@ -138,6 +149,8 @@ int privs_prepare_mounts(const struct privs *p, struct plan *plan, struct ak_err
 		r = prepare_rootfs(p, plan, &cache, err);
 	for (size_t i = 0; r == 0 && i < plan->nmounts; i++)
 		r = prepare_row(p, plan, &plan->mounts[i], &cache, err);
+	if (r == 0 && plan->cow_layer)
+		r = prepare_layer(p, plan, &cache, err);
 	ak_fd_close(&cache.fd);
 	return r;
 }

@@ -30,6 +30,7 @@ enum slot {
 	SLOT_IN,
 	SLOT_IN_PIPE,
 	SLOT_DENIALS,	/* calls that wait for their refusal */
+	SLOT_ALARM,
 	SLOT_COUNT
 };
 
@@ -101,6 +102,9 @@ static void wanted(struct relay *r, struct pollfd fds[SLOT_COUNT])
 	fds[SLOT_DENIALS] = (struct pollfd){ .fd = -1, .events = POLLIN };
 	if (r->sb->observing && !r->at[TIMER_DENIALS])
 		fds[SLOT_DENIALS].fd = r->sb->observing->denials.fd;
+	/* once is enough */
+	fds[SLOT_ALARM] = (struct pollfd){ .fd = r->sb->alarm && r->cause == CAUSE_NONE && !r->dead ? *r->sb->alarm : -1,
+					   .events = POLLIN };
 }
 
 static int turn(struct relay *r, struct ak_err *err)
@@ -131,6 +135,8 @@ static int turn(struct relay *r, struct ak_err *err)
 		denials_ready(&r->sb->observing->denials, fds[SLOT_DENIALS].revents);
 		r->at[TIMER_DENIALS] = r->sb->observing->denials.rest_ns;
 	}
+	if (fds[SLOT_ALARM].revents & POLLIN)
+		relay_end(r, CAUSE_DISK);
 	relay_expire(r);
 	return fds[SLOT_INIT].revents ? relay_reap(r, err) : 0;
 }

@@ -27,6 +27,7 @@ enum run_status {
 	RUN_OOM_KILLED,		/* by the group's limit, an outer one (outer_oom), or our watcher */
 	RUN_CPU_TIME,
 	RUN_OUTPUT_CLOSED,
+	RUN_DISK,		/* more was added than --disk allows */
 	RUN_FAILED,		/* nothing was run, or its result is unknown */
 };
 
@@ -50,6 +51,7 @@ struct run_result {
 	uint64_t mem_peak_bytes;	/* of the tree as sampled by the watcher; 0: not sampled */
 	uint32_t pids_peak;	/* as sampled; 0: not sampled */
 	bool memory_hit, cpu_time_hit, timeout_hit;
+	bool disk_hit;
 	bool pids_hit, cpus_hit;	/* as the group tells; false without one */
 	bool grouped;		/* @group was read */
 	struct cgroup_usage group;
@@ -70,6 +72,7 @@ struct relay_sandbox {
 	int pid;		/* for /proc reads only, never to signal */
 	int ctl;		/* our end of the control socket; borrowed */
 	const struct cgroup *group;	/* that init and the command are in; borrowed; NULL: none */
+	const int *alarm;	/* descriptor that is readable once the changes of a cow run pass --disk; borrowed; NULL: none */
 	bool watch_memory;	/* no group holds the memory limit: sample it */
 	struct observing *observing;	/* refused calls are answered and counted here; borrowed; NULL: they are not observed */
 	const struct plain *plain;	/* without namespaces: the tree does not die with init; borrowed; NULL else */

@@ -214,6 +214,7 @@ static const struct {
 	[CAUSE_OUTPUT] = { RUN_OUTPUT_CLOSED, 128 + SIGPIPE },
 	[CAUSE_MEMORY] = { RUN_OOM_KILLED, 128 + SIGKILL },
 	[CAUSE_CPU] = { RUN_CPU_TIME, 128 + SIGKILL },
+	[CAUSE_DISK] = { RUN_DISK, 128 + SIGKILL },
 	[CAUSE_BROKEN] = { RUN_FAILED, 125 },
 	[CAUSE_IO] = { RUN_FAILED, 125 },
 };
@@ -321,6 +322,7 @@ void relay_result(struct relay *r)
 	ret->interrupted = r->first_signal != 0;
 	ret->timeout_hit = r->cause == CAUSE_TIMEOUT;
 	ret->memory_hit = r->cause == CAUSE_MEMORY && !ret->outer_oom;
+	ret->disk_hit = r->cause == CAUSE_DISK;
 	ret->cpu_time_hit = r->cause == CAUSE_CPU ||
 			    (r->o->cpu_time_ms && total_ms(ret) >= r->o->cpu_time_ms);
 	ret->mem_peak_bytes = r->watch.mem_peak_bytes;

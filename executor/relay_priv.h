@@ -39,6 +39,7 @@ enum relay_cause {
 	CAUSE_OUTPUT,	/* nobody reads standard output */
 	CAUSE_MEMORY,
 	CAUSE_CPU,
+	CAUSE_DISK,
 	CAUSE_BROKEN,	/* init does not keep to the protocol; fail_text says how */
 	CAUSE_IO,	/* one of the caller's streams failed; fail_text says how */
 };

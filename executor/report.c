@@ -42,6 +42,8 @@ static const char *status_name(enum run_status s)
 		return "cpu_time_exceeded";
 	case RUN_OUTPUT_CLOSED:
 		return "output_closed";
+	case RUN_DISK:
+		return "signaled";
 	case RUN_FAILED:
 		break;
 	}
@@ -220,7 +222,8 @@ static void put_extra_limits(struct ak_json *j, const struct exec_opts *o, const
 		report_limit(j, "fsize", o->fsize_bytes, false, "rlimit",
 			  run && run->signal == SIGXFSZ ? HIT_YES : HIT_UNKNOWN);
 	if (o->disk_bytes > 0)
-		report_limit(j, "disk", o->disk_bytes, false, "ak", HIT_UNKNOWN);
+		report_limit(j, "disk", o->disk_bytes, false, "ak",
+			  o->write == WRITE_COW ? hit_if(run && run->disk_hit) : HIT_UNKNOWN);
 	if (o->max_output_bytes != UINT64_MAX)
 		report_limit(j, "output", o->max_output_bytes, false, "ak",
 			  hit_if(run && (run->out[0].dropped > 0 || run->out[1].dropped > 0)));
@@ -360,7 +363,7 @@ static void put_isolation(struct ak_json *j, const struct report *r)
 	u64_or_null(j, "landlock_abi", (uint64_t)r->landlock_abi, p && r->landlock_abi > 0);
 	ak_json_str(j, "network", !p ? NULL : p->net == NET_HOST ? "host" : "none");
 	ak_json_str(j, "root", !p ? NULL : p->rootfs ? p->rootfs : "host");
-	ak_json_str(j, "workspace", !p ? NULL : p->write == WRITE_NONE ? "none" : "direct");
+	ak_json_str(j, "workspace", !p ? NULL : p->write == WRITE_NONE ? "none" : p->write == WRITE_COW ? "cow" : "direct");
 	ak_json_str(j, "identity", p ? identity_name(p->identity) : NULL);
 	if (p && p->nesting)
 		ak_json_bool(j, "nesting", true);
@@ -405,6 +408,7 @@ static void make_room(const struct report *r, struct ak_buf *out)
 	out->max = out->len + OBJECT_MAX;
 	for (int i = 0; r->with_output && r->run && i < 2; i++)
 		out->max += ESCAPED_MAX * (r->run->out[i].head_len + r->run->out[i].tail_len);
+	out->max += report_cow_bytes(r);
 }
 
 void report_json(const struct report *r, struct ak_buf *out)
@@ -424,7 +428,8 @@ void report_json(const struct report *r, struct ak_buf *out)
 	put_limits(&j, r);
 	put_isolation(&j, r);
 	report_put_denied(&j, r);
-	report_put_changes(&j, r);
+	if (!report_put_cow(&j, r))
+		report_put_changes(&j, r);
 	put_warnings(&j, r);
 	put_error(&j, report_error_of(r));
 	ak_json_obj_end(&j);

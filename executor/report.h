@@ -12,6 +12,7 @@ struct ak_facts;
 struct ak_result;
 struct backend_facts;
 struct denials;
+struct cow;
 struct exec_opts;
 struct plan;
 struct protected_report;
@@ -30,6 +31,7 @@ struct report {
 	const struct protected_report *protected;	/* of a direct run; NULL: not looked at */
 	uint64_t setup_ns;		/* start of ak to the command's fork */
 	uint64_t total_ns;
+	const struct cow *cow;		/* of a cow run; NULL: none */
 	int landlock_abi;
 	bool with_output;		/* --json: stdout and stderr are in the object */
 };

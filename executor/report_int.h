@@ -59,6 +59,10 @@ bool report_backend_known(const struct report *r);
 void report_backend_limits(struct ak_json *j, const struct report *r);
 /** report_backend_isolation() - `isolation` of it */
 void report_backend_isolation(struct ak_json *j, const struct report *r);
+/** report_put_cow() - the field "changes" of a cow run. Return: false when it was none, and nothing was put. */
+bool report_put_cow(struct ak_json *j, const struct report *r);
+/** report_cow_bytes() - what it may need at most */
+size_t report_cow_bytes(const struct report *r);
 
 /** report_size_text() - bytes for people: "512 MiB", "1000 bytes" */
 void report_size_text(uint64_t bytes, char *buf, size_t size);

@@ -91,6 +91,13 @@ static void add_end(struct ak_buf *out, const struct exec_opts *o, const struct 
 			ak_buf_str(out, " (--cpu-time)");
 		}
 		break;
+	case RUN_DISK:
+		ak_buf_str(out, "too much was written: the command was killed");
+		if (o && o->disk_bytes > 0) {
+			report_size_text(o->disk_bytes, size, sizeof(size));
+			ak_buf_printf(out, " at the limit of %s (--disk)", size);
+		}
+		break;
 	default:
 		break;
 	}
@@ -121,7 +128,7 @@ void report_exit_text(const struct report *r, struct ak_buf *out)
 	if (!r->run)
 		return;
 	if (r->run->status == RUN_TIMED_OUT || r->run->status == RUN_OOM_KILLED ||
-	    r->run->status == RUN_CPU_TIME) {
+	    r->run->status == RUN_CPU_TIME || r->run->status == RUN_DISK) {
 		next_part(out, start);
 		add_end(out, r->opts, r->run);
 	}

@@ -232,7 +232,11 @@ static int do_bind(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err 
 	int fd = m->src_fd;
 	int r;
 
-	if (fd < 0) {
+	if (m->flags & PMF_COW) {
+		fd = own = mount_cow(c, m, err);
+		if (fd < 0)
+			return fd;
+	} else if (fd < 0) {
 		own = bind_source(c, m);
 		if (own < 0 && (m->flags & PMF_OPTIONAL))
 			return 0;	/* missing, or a link on the way: nothing to show */

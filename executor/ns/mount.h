@@ -159,6 +159,12 @@ int mount_dev(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
 int mount_devnode(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err);
 int mount_overlay_root(struct mnt_ctx *c, struct ak_err *err);
 
+/**
+ * mount_cow() - an overlay over the source of @m, whose changes go to the plan's cow_layer
+ * Return: a detached mount, the caller's; or negative errno.
+ */
+int mount_cow(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err);
+
 /** mount_attrs() - the MOUNT_ATTR_* bits every mount of ours carries (nosuid, nodev) plus @extra */
 unsigned mount_attrs(const struct mnt_ctx *c, unsigned extra);
 

@@ -37,7 +37,7 @@ enum ak_weaken {
 	AK_WEAK_SESSION = 1u << 25,	/* "session": no setsid for the command */
 	AK_WEAK_KEYRING = 1u << 26,	/* "keyring": the caller's session keyring stays joined */
 	AK_WEAK_PTYFILTER = 1u << 27,	/* "ttyfilter": terminal output is not filtered */
-	AK_WEAK_CGKILL = 1u << 28,	/* "cgkill": as a kernel without cgroup.kill */
+	AK_WEAK_CGKILL = 1u << 28,	/* "cgkill": as an older kernel: no cgroup.kill, layers of an overlay by name */
 	AK_WEAK_KEEPER = 1u << 30,	/* "keeper": keepers leave running what a command left */
 	AK_WEAK_BENEATH = 1u << 31,	/* "beneath": file operations follow links wherever they lead */
 	AK_WEAK_OOMADJ = 1u << 29,	/* "oomadj": oom_score_adj unchanged */

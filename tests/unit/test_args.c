@@ -172,7 +172,7 @@ END_TEST
 
 START_TEST(options_of_other_versions_are_unknown)
 {
-	static const char *const names[] = {"--apply", "-p", "--hostname"};
+	static const char *const names[] = {"-p", "--hostname"};
 
 	for (size_t i = 0; i < LEN(names); i++) {
 		ck_assert_int_eq(PARSE(names[i], "x", "c"), -EINVAL);
@@ -184,15 +184,15 @@ END_TEST
 START_TEST(values_of_other_versions_are_refused)
 {
 	static const char *const rows[] = {
-		"--write=cow",		"--net=allow=example.com", "--net=nat",
-		"--network=allow=a:1,b"};
+		"--net=allow=example.com", "--net=nat", "--network=allow=a:1,b"};
 
 	for (size_t i = 0; i < LEN(rows); i++) {
 		ck_assert_int_eq(PARSE(rows[i], "c"), -EINVAL);
 		ck_assert_msg(strstr(e.msg, "not available in this version") != NULL, "%s", e.msg);
 	}
-	BAD("--write: \"cow\" is not available in this version (use direct or none)", "--write", "cow", "c");
-	BAD("--write: \"x\" is not known (use direct or none)", "--write", "x", "c");
+	BAD("--write: \"x\" is not known (use direct, cow or none)", "--write", "x", "c");
+	BAD("--apply: \"ask\" is not known (use always or never)", "--write=cow", "--apply=ask", "c");
+	BAD("--write cow: --isolation landlock cannot mount a copy over the workspace", "--write=cow", "--isolation=landlock", "c");
 	BAD("--isolation: \"x\" is not known (use namespaces or landlock)", "--isolation", "x", "c");
 }
 END_TEST
@@ -651,11 +651,25 @@ START_TEST(help_wins_where_it_stands_first)
 }
 END_TEST
 
+START_TEST(apply_is_for_copies)
+{
+	OK("--write=cow", "c");
+	ck_assert_int_eq(o.write, WRITE_COW);
+	ck_assert(!o.apply);
+	OK("--apply", "always", "--write=cow", "c");
+	ck_assert(o.apply);
+	OK("--apply", "always", "--apply=never", "--write=cow", "c");
+	ck_assert(!o.apply);
+	BAD("--apply: there is nothing to apply without --write cow", "--apply=never", "c");
+	BAD("--apply: there is nothing to apply without --write cow", "--apply=always", "--write=none", "c");
+}
+END_TEST
+
 START_TEST(help_names_every_option)
 {
 	static const char *const names[] = {
 		"-c, --shell",	  "-C, --workspace",
-		"--write",	  "--allow-protected",
+		"--write",	  "--allow-protected", "--apply",
 		"-w, --workdir",  "--rootfs ",
 		"--rootfs-write", "--ro ",
 		"--rw ",	  "--ro-try",
@@ -752,6 +766,7 @@ int main(void)
 	}
 	tcase_add_test(t, json_is_known_after_an_error);
 	tcase_add_test(t, help_wins_where_it_stands_first);
+	tcase_add_test(t, apply_is_for_copies);
 	tcase_add_test(t, help_names_every_option);
 	tcase_add_test(t, null_error_and_double_release_are_allowed);
 	tcase_add_test(t, nearest_names);

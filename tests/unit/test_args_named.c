@@ -101,6 +101,7 @@ static const char *value_of(const struct arg_def *d)
 		{"--rw", "/a"}, {"--ro-try", "/a"}, {"--rw-try", "/a"}, {"--hide", "/a"}, {"--workspace", "/a"}, {"--workdir", "/a"},
 		{"--rootfs", "/a"}, {"--env-file", "/dev/null"}, {"--allow-protected", ".git"}, {"--report", "r"}, {"--shell", "t"}, {"--memory", "64m"}, {"--disk", "64m"},
 		{"--backend", "native"},
+		{"--apply", "never"},
 	};
 
 	for (size_t i = 0; i < LEN(rows); i++)
@@ -121,6 +122,11 @@ static void try_row(const struct arg_def *d, unsigned where)
 		return;
 	if (strcmp(d->name, "--image") == 0 && where == ARG_RUN)
 		words[n++] = "--backend=docker";
+	/* means something with a copy only */
+	if (where == ARG_RUN && strcmp(d->name, "--apply") == 0) {
+		words[n++] = "--write";
+		words[n++] = "cow";
+	}
 	if (where == ARG_CREATE)
 		words[n++] = "box";
 	if ((where & (ARG_IN | ARG_JOB)) && strcmp(d->name, "--in") != 0) {

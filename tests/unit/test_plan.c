@@ -321,6 +321,58 @@ START_TEST(write_none_is_a_read_only_workspace)
 }
 END_TEST
 
+START_TEST(write_cow_is_an_overlay_without_protected_names)
+{
+	make_file("ws/.env", "");
+	o.write = WRITE_COW;
+	plan_ok();
+	ck_assert_uint_eq(need(at("ws"), PM_BIND)->flags, PMF_WORKSPACE | PMF_IDMAP | PMF_COW);
+	ck_assert_ptr_null(mount_at(at("ws/.env")));
+	ck_assert(!p.allow_setid);	/* what is in the layer belongs to ids of the host */
+	ck_assert_uint_eq(p.cow_disk_bytes, 0);
+	ck_assert_int_eq(p.cow_layer_fd, -1);
+}
+END_TEST
+
+START_TEST(disk_of_a_copy_is_what_private_file_systems_leave)
+{
+	uint64_t private = 0;
+
+	o.write = WRITE_COW;
+	o.disk_bytes = 64u << 20;
+	plan_ok();
+	for (size_t i = 0; i < p.nmounts; i++)
+		if (p.mounts[i].kind == PM_DEV || (p.mounts[i].kind == PM_TMPFS && !(p.mounts[i].flags & PMF_RO)))
+			private += p.mounts[i].size_bytes;
+	ck_assert_uint_le(private, 32u << 20);
+	ck_assert_uint_eq(p.cow_disk_bytes, (64u << 20) - private);
+	for (size_t i = 0; i < p.nrlimits; i++)
+		if (p.rlimits[i].resource == RLIMIT_FSIZE)
+			ck_assert_uint_eq(p.rlimits[i].hard, p.cow_disk_bytes);
+	o.fsize_bytes = 4096;
+	plan_ok();
+	for (size_t i = 0; i < p.nrlimits; i++)
+		if (p.rlimits[i].resource == RLIMIT_FSIZE)
+			ck_assert_uint_eq(p.rlimits[i].hard, 4096);
+}
+END_TEST
+
+START_TEST(a_layer_never_lies_in_what_it_is_laid_over)
+{
+	char *state = h.state_dir;
+	char below[PATH_MAX];
+
+	o.write = WRITE_COW;
+	o.workspace = (char *)at("ws");
+	o.workspace_given = true;
+	(void)snprintf(below, sizeof(below), "%s/state", at("ws"));
+	h.state_dir = below;
+	plan_refused(EPERM, "contains ak's state folder");
+	h.state_dir = state;
+	plan_ok();
+}
+END_TEST
+
 START_TEST(the_workdir_stays_an_ordinary_folder)
 {
 	o.workdir = (char *)"sub/../x";
@@ -710,6 +762,9 @@ int main(void)
 			 own_folders_are_never_a_workspace,
 			 system_folders_are_never_a_workspace,
 			 write_none_is_a_read_only_workspace,
+			 write_cow_is_an_overlay_without_protected_names,
+			 disk_of_a_copy_is_what_private_file_systems_leave,
+			 a_layer_never_lies_in_what_it_is_laid_over,
 			 the_workdir_stays_an_ordinary_folder,
 		 }},
 		{"protected",

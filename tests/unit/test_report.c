@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "executor/cow.h"
 #include "executor/denials.h"
 #include "executor/opts.h"
 #include "executor/plan.h"
@@ -334,6 +335,35 @@ START_TEST(isolation_follows_the_plan)
 }
 END_TEST
 
+START_TEST(changes_of_a_copy_are_listed)
+{
+	struct change v[] = {
+		{ .path = (char *)"a\xff", .op = CHANGE_MODIFIED },
+		{ .path = (char *)"sub/.envrc", .op = CHANGE_ADDED, .flags = CHANGE_PROTECTED },
+	};
+	struct cow c = { .on = true, .known = true, .kept = true, .changes = { .v = v, .n = 2 } };
+
+	HAS("\"changes\":null");
+	(void)snprintf(c.cs.id, sizeof(c.cs.id), "c-4f2a91");
+	p.write = WRITE_COW;
+	r.cow = &c;
+	HAS("\"workspace\":\"cow\"");
+	HAS("\"changes\":{\"id\":\"c-4f2a91\",\"files\":[{\"path\":\"a\\ufffd\",\"path_base64\":\"Yf8=\",\"op\":\"modified\"},"
+	    "{\"path\":\"sub/.envrc\",\"op\":\"added\"}],\"protected\":[{\"path\":\"sub/.envrc\",\"op\":\"added\"}],"
+	    "\"count\":2,\"applied\":false}");
+	c.known = false;
+	HAS("\"changes\":{\"id\":\"c-4f2a91\",\"files\":null,\"protected\":null");
+	c = (struct cow){ .on = true, .known = true };
+	HAS("\"changes\":{\"id\":null,\"files\":[],\"protected\":[],\"count\":0,\"applied\":false}");
+	o.disk_bytes = 1 << 20;
+	o.write = WRITE_COW;
+	run.status = RUN_DISK;
+	run.disk_hit = true;
+	HAS("\"disk\":{\"value\":1048576,\"enforced_by\":\"ak\",\"hit\":true}");
+	ck_assert_str_eq(line(), "too much was written: the command was killed at the limit of 1 MiB (--disk)");
+}
+END_TEST
+
 START_TEST(usage_takes_the_larger_peak)
 {
 	run.mem_peak_bytes = 9000000;
@@ -546,6 +576,7 @@ int main(void)
 	tcase_add_test(t, a_gap_in_bytes_trims_nothing);
 	tcase_add_test(t, limits_say_what_enforces_them);
 	tcase_add_test(t, isolation_follows_the_plan);
+	tcase_add_test(t, changes_of_a_copy_are_listed);
 	tcase_add_test(t, usage_takes_the_larger_peak);
 	tcase_add_test(t, a_command_that_cannot_be_executed_has_an_error_and_its_code);
 	tcase_add_test(t, a_set_up_failure_has_stage_and_hint);
