@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "executor/cmd_changes.h"
 #include "executor/cmd_checkpoint.h"
 #include "executor/cmd_create.h"
 #include "executor/cmd_exec.h"
@@ -28,6 +29,10 @@ static const char help_text[] = "usage: ak COMMAND [OPTIONS]\n"
 				"  ak jobs NAME [--json]                     list its background jobs\n"
 				"  ak logs NAME JOB [-f]                     show the output of one\n"
 				"  ak kill NAME JOB                          end one\n"
+				"  ak diff [ID] [--stat|--json|PATH...]      what a run with --write cow changed\n"
+				"  ak apply [ID] [PATH...] [--force]         take it over into the workspace\n"
+				"  ak discard [ID]                           throw it away\n"
+				"  ak sessions list|show ID|rm ID            changes that are kept\n"
 				"  ak serve [OPTIONS]                        serve sandboxes to a program over a socket (ak serve --help)\n"
 				"  ak checkpoint save|list|diff|restore|rm   keep a workspace as it is, and take it back (ak checkpoint --help)\n"
 				"  ak seccomp check|dump PROFILE             what a system call profile does (ak seccomp --help)\n"
@@ -47,6 +52,8 @@ static const struct {
 	{ "jobs", cmd_jobs },	  { "logs", cmd_logs }, { "kill", cmd_kill_job },
 	{ "serve", cmd_serve },	  { "config", cmd_config },
 	{ "checkpoint", cmd_checkpoint },
+	{ "apply", cmd_apply },	  { "discard", cmd_discard },
+	{ "sessions", cmd_sessions }, { "diff", cmd_diff },
 };
 
 static int print(int fd, const char *text)

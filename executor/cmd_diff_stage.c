@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies for `ak diff`. Process and privilege: see cmd_diff_stage.h. */
+#include "executor/cmd_diff_stage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "executor/changes.h"
+#include "executor/shared/ak_attr.h"
+#include "executor/shared/ak_buf.h"
+#include "executor/shared/ak_err.h"
+#include "executor/shared/ak_fd.h"
+#include "executor/workspace/apply.h"
+#include "executor/workspace/copy.h"
+
+struct stage {
+	const struct changes *c;
+	int side[2];	/* STAGE/a and STAGE/b; owned */
+	uint64_t bytes;
+	struct ak_buf *notes;
+	size_t files;
+};
+
+static void note(struct stage *s, const struct change *ch, const char *what)
+{
+	ak_buf_printf(s->notes, "%s%s: ", ch->flags & CHANGE_PROTECTED ? "[protected] " : "", what);
+	changes_path(s->notes, ch->path);
+	ak_buf_str(s->notes, "\n");
+}
+
+static const char *kind(uint32_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFREG:
+		return "file";
+	case S_IFDIR:
+		return "folder";
+	case S_IFLNK:
+		return "symbolic link";
+	case S_IFIFO:
+		return "FIFO";
+	case S_IFSOCK:
+		return "socket";
+	default:
+		return "device";
+	}
+}
+
+/* what a diff of texts does not say */
+static void notes_of(struct stage *s, const struct change *ch)
+{
+	if (ch->flags & CHANGE_PROTECTED && (S_ISREG(ch->old.mode) || S_ISREG(ch->now.mode)))
+		note(s, ch, change_op_name(ch->op));
+	if (ch->flags & CHANGE_SPECIAL)
+		note(s, ch, "special file, never applied");
+	else if (ch->op == CHANGE_TYPE)
+		ak_buf_printf(s->notes, "%s becomes %s: ", kind(ch->old.mode), kind(ch->now.mode));
+	else if (S_ISDIR(ch->now.mode) && ch->op == CHANGE_ADDED)
+		note(s, ch, "new folder");
+	else if (S_ISDIR(ch->old.mode) && ch->op == CHANGE_DELETED)
+		note(s, ch, "deleted folder");
+	if (ch->op == CHANGE_TYPE && !(ch->flags & CHANGE_SPECIAL)) {
+		changes_path(s->notes, ch->path);
+		ak_buf_str(s->notes, "\n");
+	}
+	if (ch->old.mode && ch->now.mode && ch->op != CHANGE_TYPE && !S_ISLNK(ch->now.mode) &&
+	    (ch->old.mode & 07777) != ws_safe_mode(ch->now.mode)) {
+		ak_buf_printf(s->notes, "mode %04o -> %04o: ", ch->old.mode & 07777, ws_safe_mode(ch->now.mode));
+		changes_path(s->notes, ch->path);
+		ak_buf_str(s->notes, "\n");
+	}
+}
+
+/* the folders above @path. Return: descriptor of the last one or negative errno */
+static int make_parents(int side, const char *path, const char **ret_name)
+{
+	char part[WS_PATH_MAX + 1] AK_UNINIT;
+	const char *slash = path;
+
+	while ((slash = strchr(slash, '/'))) {
+		size_t n = (size_t)(slash - path);
+
+		memcpy(part, path, n);
+		part[n] = '\0';
+		if (mkdirat(side, part, 0700) < 0 && errno != EEXIST)
+			return -errno;
+		slash++;
+	}
+	return ws_open_parent(side, path, ret_name);
+}
+
+static int put_file(struct stage *s, int dir, const char *name, int to_dir, const char *to, const struct change *ch)
+{
+	struct ws_ident id;
+	AK_AUTO_FD from = ws_open_file(dir, name, &id);
+	AK_AUTO_FD fd = -1;
+	int r;
+
+	if (from < 0) {
+		note(s, ch, "cannot be read");
+		return 0;
+	}
+	if (id.size > STAGE_FILE_MAX || s->bytes + id.size > STAGE_TOTAL_MAX) {
+		note(s, ch, "too large to be shown");
+		return 0;
+	}
+	fd = openat(to_dir, to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	r = fd < 0 ? -errno : ws_copy_data(from, fd, STAGE_FILE_MAX);
+	s->bytes += id.size;
+	s->files += r == 0;
+	return r;
+}
+
+static int put_link(struct stage *s, int dir, const char *name, int to_dir, const char *to)
+{
+	char text[WS_PATH_MAX + 1] AK_UNINIT;
+	int n = ws_read_link(dir, name, text);
+
+	if (n < 0)
+		return n;
+	s->files++;
+	return symlinkat(text, to_dir, to) < 0 ? -errno : 0;
+}
+
+/* @root has the file at its path; which side it is copied to */
+static int put(struct stage *s, const struct change *ch, uint32_t mode, int root, int side)
+{
+	const char *name = NULL, *to = NULL;
+	AK_AUTO_FD dir = -1;
+	AK_AUTO_FD to_dir = -1;
+
+	if (!S_ISREG(mode) && !S_ISLNK(mode))
+		return 0;
+	dir = ws_open_parent(root, ch->path, &name);
+	if (dir < 0) {
+		note(s, ch, "is not there any more");
+		return 0;
+	}
+	to_dir = make_parents(side, ch->path, &to);
+	if (to_dir < 0)
+		return to_dir;
+	return S_ISREG(mode) ? put_file(s, dir, name, to_dir, to, ch) : put_link(s, dir, name, to_dir, to);
+}
+
+/* a path that is a folder on one side and a file on the other cannot be compared; the notes have said so */
+static int stage_one(struct stage *s, const struct change *ch)
+{
+	struct ws_ident cur;
+	int r;
+
+	notes_of(s, ch);
+	if (ch->op == CHANGE_MODE || (ch->flags & CHANGE_SPECIAL))
+		return 0;
+	/* as it is now: a file that was changed outside meanwhile is shown as what would be replaced */
+	r = ws_stat_beneath(s->c->lower, ch->path, &cur);
+	if (r == 0)
+		r = put(s, ch, cur.mode, s->c->lower, s->side[0]);
+	return r == 0 ? put(s, ch, ch->now.mode, s->c->cs.upper, s->side[1]) : r;
+}
+
+static int open_sides(struct stage *s)
+{
+	static const char *const names[] = { STAGE "/a", STAGE "/b" };
+	int dir = s->c->cs.dir;
+
+	if (mkdirat(dir, STAGE, 0700) < 0)
+		return -errno;
+	for (int i = 0; i < 2; i++) {
+		if (mkdirat(dir, names[i], 0700) < 0)
+			return -errno;
+		s->side[i] = openat(dir, names[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (s->side[i] < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+int stage_make(const struct changes *c, char *const *paths, struct ak_buf *notes, size_t *ret_files, struct ak_err *err)
+{
+	struct stage s = { .c = c, .side = { -1, -1 }, .notes = notes };
+	int r = ws_remove(c->cs.dir, STAGE, err);
+
+	if (r < 0)
+		return r;
+	r = open_sides(&s);
+	for (size_t i = 0; r == 0 && i < c->j.n; i++)
+		if (!paths || apply_match(paths, c->j.v[i].path))
+			r = stage_one(&s, &c->j.v[i]);
+	ak_fd_close(&s.side[0]);
+	ak_fd_close(&s.side[1]);
+	if (r == 0 && notes->failed)
+		r = -ENOMEM;
+	*ret_files = s.files;
+	if (r < 0) {
+		(void)ak_err_sys(err, -r, "copy what is to be compared");
+		(void)ws_remove(c->cs.dir, STAGE, NULL);
+	}
+	return r;
+}
