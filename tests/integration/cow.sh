@@ -1,0 +1,460 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash source=lib.sh
+# The workspace as a transaction: --write cow, diff, apply, discard, sessions, protected names in apply.
+# COW_ROUNDS: rounds of random trees and operations (8); COW_RUNS: runs after which the host must be as it was (4).
+. "$TESTS/lib.sh"
+
+# a state folder that can hold an overlay's layer: the home's, else a memory file system's
+export XDG_STATE_HOME=$DIR/state
+mkdir -p "$XDG_STATE_HOME"
+t "state-folder-works"
+ak --write cow -- true
+if [ "$RC" != 0 ] && err | grep -q 'cannot hold the changes\|without user attributes'; then
+	XDG_STATE_HOME=/var/tmp/cow-state-$WHO
+	mkdir -p "$XDG_STATE_HOME"
+	ak --write cow -- true
+fi
+if [ "$RC" != 0 ]; then
+	skip "no file system for an overlay's layer here: $(_short "$(err)")"
+	done_suite
+	exit 0
+fi
+is "an empty run leaves nothing" "$(ls "$XDG_STATE_HOME/ak/sessions")" ""
+
+# aks ARG... - ak itself, in the workspace
+aks() {
+	run env -C "$WS" "$AK" "$@"
+}
+
+# tree DIR - types, modes, sizes, times and links of everything below
+tree() {
+	find "$1" -printf '%P %y %m %s %T@ %l\n' | sort
+}
+
+id_of() {
+	js 'd["changes"]["id"]'
+}
+
+t "96:changes-stay-outside-the-workspace"
+echo old >"$WS/m"
+mkdir -p "$WS/d/e" "$WS/o"
+echo x >"$WS/d/e/f"
+echo 1 >"$WS/o/1"
+sleep 0.02
+before=$(tree "$WS")
+ak --write cow --json -c 'echo more >>m; rm -r d; echo n >n; chmod 700 m; rm -r o; mkdir o; touch o/2; ln -s n l; cat m'
+is "exit code" "$RC" 0
+is "the command sees its changes" "$(js 'd["stdout"]')" "old
+more"
+is "mode of the workspace" "$(js 'd["isolation"]["workspace"]')" cow
+is "the workspace is as it was" "$(tree "$WS")" "$before"
+is "changes" "$(js '" ".join(f["path"]+":"+f["op"] for f in d["changes"]["files"])')" \
+	"d:deleted d/e:deleted d/e/f:deleted l:added m:modified n:added o/1:deleted o/2:added"
+id=$(id_of)
+like "id is told" "$(err)" "8 changes kept as $id"
+aks sessions list --json
+is "listed" "$(js '[(s["id"],s["state"],s["count"]) for s in d["sessions"]]')" "[('$id', 'kept', 8)]"
+aks sessions show "$id"
+like "shown" "$(out)" "deleted +d/e/f"
+aks sessions rm "$id"
+is "removed" "$RC$(ls "$XDG_STATE_HOME/ak/sessions")" 0
+
+t "diff-and-apply-and-discard"
+echo a >"$WS/a"
+printf 'bin\0ary' >"$WS/b"
+ak --write cow -c 'echo b >>a; printf "bin\0ary2" >b; chmod 755 a; mkdir new; touch new/f'
+aks diff
+is "diff" "$RC" 0
+like "text" "$(out)" $'\n\\+b\n'
+like "mode" "$(out)" "mode 0644 -> 0755: a"
+like "folder" "$(out)" "new folder: new"
+like "binary" "$(out)" "Binary files a/b and b/b differ"
+is "patch works" "$(cd "$WS" && patch -s -p1 -o - a <"$O" 2>/dev/null | tail -n 1)" b
+aks diff --stat a
+like "stat" "$(out)" "modified a \| 2 -> 4"
+aks diff --json
+is "json" "$(js '[f["op"] for f in d["files"]]')" "['modified', 'modified', 'added', 'added']"
+aks apply a
+is "one path" "$RC" 0
+is "applied" "$(cat "$WS/a")" "a
+b"
+is "mode" "$(stat -c %a "$WS/a")" 755
+no "not chosen" test -e "$WS/new"
+aks apply
+is "the rest" "$RC" 0
+ok "applied" test -f "$WS/new/f"
+aks sessions list
+is "nothing is kept" "$(out)" ""
+ak --write cow -c 'rm -r *'
+aks discard
+is "discard" "$RC" 0
+ok "nothing happened" test -f "$WS/new/f"
+is "state is empty" "$(ls "$XDG_STATE_HOME/ak/sessions")" ""
+
+t "apply-always-and-its-refusals"
+echo a >"$WS/a"
+sleep 0.02
+ak --write cow --apply always -q -c 'echo b >a; mkfifo p; chmod 4755 a 2>/dev/null; exit 0'
+is "exit code" "$RC" 0
+is "applied" "$(cat "$WS/a")" b
+is "without its set-user-id bit" "$(stat -c %a "$WS/a")" 644
+no "special files are left out" test -e "$WS/p"
+ak --write cow --apply always -c 'echo c >a; exit 3'
+is "the command's own code" "$RC" 3
+is "not applied when it failed" "$(cat "$WS/a")" b
+aks discard
+ak --write cow --apply always --json -c 'mkdir .vscode; echo {} >.vscode/tasks.json; echo d >a'
+is "protected: 125" "$RC" 125
+is "stage" "$(js 'd["error"]["stage"]')" apply
+like "named" "$(js 'd["error"]["message"]')" "protected name.*\.vscode/tasks\.json"
+is "nothing was applied" "$(cat "$WS/a")" b
+is "protected is listed" "$(js '[p["path"] for p in d["changes"]["protected"]]')" "['.vscode/tasks.json']"
+aks discard
+ak --write cow --apply always --allow-protected .vscode -c 'mkdir .vscode; echo {} >.vscode/tasks.json'
+is "allowed by name" "$RC" 0
+ok "applied" test -s "$WS/.vscode/tasks.json"
+
+t "a-change-outside-is-a-conflict"
+echo a >"$WS/a"
+echo z >"$WS/z"
+mkdir "$WS/d"
+ak --write cow -q -c 'echo mine >a; echo mine >z; rm -r d'
+echo theirs >"$WS/a"
+touch "$WS/d/unseen"
+aks apply
+is "refused" "$RC" 1
+like "named" "$(err)" "changed outside: a \(modified\)"
+like "a folder that is not empty" "$(err)" "changed outside: d \(deleted\)"
+is "nothing was applied" "$(cat "$WS/a" "$WS/z")" "theirs
+z"
+aks apply z
+is "another one can be chosen" "$RC" 0
+aks apply a --force
+is "force" "$(cat "$WS/a")" mine
+aks apply --force
+is "what nobody has seen is not deleted" "$RC" 1
+ok "there" test -e "$WS/d/unseen"
+aks discard
+echo a >"$WS/a"
+(
+	sleep 0.3
+	echo outside >"$WS/a"
+	touch "$DIR/changed"
+) &
+ak --write cow -q -c 'echo inside >a; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done'
+wait $!
+aks apply
+is "changed while the run went on" "$RC" 1
+is "kept" "$(cat "$WS/a")" outside
+aks discard
+
+t "CKP-13:state-is-out-of-reach"
+echo a >"$WS/a"
+ak --write cow -q -c "ls -A '$XDG_STATE_HOME/ak' 2>/dev/null; find / -name 'c-[0-9a-f]*' -path '*sessions*' 2>/dev/null; grep -c overlay /proc/self/mountinfo; echo y >a"
+is "nothing of it is seen" "$(out)" 1
+aks discard
+
+t "97+98:protected-names-at-any-depth"
+git init -q "$WS/sub" 2>/dev/null || mkdir -p "$WS/sub/.git/hooks"
+sleep 0.02
+ak --write cow -q -c 'mkdir -p deep/er/.GitHub .husky g/objects g/refs g/hooks
+	echo 1 >deep/er/.GitHub/x; echo 2 >.husky/pre-commit; echo 3 >sub/.git/hooks/post-commit; echo 4 >sub/.git/config
+	echo 5 >AGENTS.md; echo ref >g/HEAD; echo 6 >g/hooks/post-update; echo "gitdir: $PWD/g" >deep/.git; ln -s /etc deep/.envrc
+	echo 7 >src.c; echo 8 >conftest.py'
+aks apply
+is "held back" "$RC" 1
+is "all of them, first" "$(err | sed -n 's/^ak: protected: \(.*\) (.*/\1/p' | sort | tr '\n' ' ')" \
+	".husky/pre-commit AGENTS.md deep/.envrc deep/.git deep/er/.GitHub/x g/hooks/post-update sub/.git/config sub/.git/hooks/post-commit "
+is "the rest is there" "$(cat "$WS/src.c" "$WS/conftest.py")" "7
+8"
+no "no hook" test -e "$WS/sub/.git/hooks/post-commit"
+no "no .git file" test -e "$WS/deep/.git"
+aks apply .husky
+is "named" "$RC" 0
+ok "taken" test -f "$WS/.husky/pre-commit"
+aks apply deep
+is "a folder above does not name them" "$RC" 1
+no "not taken" test -e "$WS/deep/er/.GitHub/x"
+aks apply --allow-protected .git --allow-protected .github --allow-protected .envrc --allow-protected AGENTS.md --allow-protected g/hooks/post-update
+is "all named" "$RC" 0
+is "taken" "$(cat "$WS/deep/er/.GitHub/x" "$WS/g/hooks/post-update")" "1
+6"
+
+t "hostile-names-and-shapes"
+echo keep >"$WS/keep"
+sleep 0.02
+ak --write cow -q -c 'i=0; p=.; while [ $i -lt 60 ]; do p="$p/d$i"; i=$((i+1)); done; mkdir -p "$p"; echo deep >"$p/f"
+	n=$(printf "nl\nx"); echo 1 >"$n"; echo 2 >"$(printf "bad\377")"; echo 3 >" lead"; echo 4 >-dash; echo 5 >"$(printf "\342\200\256rtl")"
+	mkdir closed; echo 6 >closed/in; chmod 0 closed; echo 7 >hard; ln hard link; mkfifo fifo; ln -s /etc/passwd out; truncate -s 1g sparse
+	echo 8 >unreadable; chmod 0 unreadable; i=0; while [ $i -lt 500 ]; do echo $i >many$i; i=$((i+1)); done'
+is "run" "$RC" 0
+aks diff --stat
+like "shown as what it is" "$(out)" 'nl\\x0ax'
+like "no bidi" "$(out)" '<U\+202E>rtl'
+like "special" "$(out)" 'fifo.*never applied'
+aks diff out unreadable closed
+like "closed files are shown to their owner" "$(out)" $'\n\\+6\n'
+aks apply
+is "apply" "$RC" 0
+is "content" "$(cat "$WS/$(printf 'nl\nx')" "$WS/hard" "$WS/link" "$WS/many499" "$(find "$WS/d0" -name f)")" "1
+7
+7
+499
+deep"
+is "modes" "$(stat -c %a "$WS/closed" "$WS/unreadable" | tr '\n' ' ')" "0 0 "
+ok "sparse" test "$(stat -c %b "$WS/sparse")" -lt 100
+is "a link is a link" "$(readlink "$WS/out")" /etc/passwd
+chmod 700 "$WS/closed"
+
+if need git; then
+	cd "$DIR" || exit 1
+	export GIT_CONFIG_GLOBAL=$DIR/gitconfig GIT_CONFIG_SYSTEM=/dev/null
+	git config --global user.name T
+	git config --global user.email t@example.org
+	git config --global init.defaultBranch main
+	git config --global protocol.file.allow always
+	G="git -c user.name=B -c user.email=b@example.org -c protocol.file.allow=always -c init.defaultBranch=main"
+
+	t "GIT-01:hooks-never-arrive-unnamed"
+	git init -q "$WS"
+	git -C "$WS" commit -q --allow-empty -m i
+	sleep 0.02
+	ak --write cow -q --json -c "printf '#!/bin/sh\ntouch M\n' >.git/hooks/post-commit; chmod +x .git/hooks/post-commit; echo a >a; $G add a; $G commit -qm a; rm -f M"
+	is "work inside" "$(js 'd["exit_code"]')" 0
+	is "the hook is told" "$(js '[p["path"] for p in d["changes"]["protected"]]')" "['.git/hooks/post-commit']"
+	aks apply
+	is "held back" "$RC" 1
+	is "the commit arrived" "$(git -C "$WS" log --format=%s | head -n 1)" a
+	git -C "$WS" commit -q --allow-empty -m x
+	no "a hook ran" test -e "$WS/M"
+	ok "repository is whole" git -C "$WS" fsck --strict
+	aks discard
+
+	t "GIT-03:worktree-file-cannot-be-redirected"
+	git init -q "$DIR/main3"
+	git -C "$DIR/main3" commit -q --allow-empty -m i
+	rmdir "$WS"
+	git -C "$DIR/main3" worktree add -q "$WS"
+	was=$(cat "$WS/.git")
+	sleep 0.02
+	ak --write cow -q -c "mkdir g; $G init -q --bare g; echo \"gitdir: \$PWD/g\" >.git; mv .git x; rm -f .git; echo y >.git"
+	is "unchanged" "$(cat "$WS/.git")" "$was"
+	aks apply
+	is "held back" "$RC" 1
+	is "still unchanged" "$(cat "$WS/.git")" "$was"
+	aks discard
+
+	t "GIT-07:no-dubious-ownership"
+	git init -q "$WS"
+	git -C "$WS" commit -q --allow-empty -m i
+	ak --write cow -- git status --porcelain
+	is "inside" "$RC$(out)$(err)" 0
+	is "outside" "$(git -C "$WS" status --porcelain 2>&1)" ""
+
+	t "git-work-inside-arrives"
+	git init -q "$WS"
+	echo 1 >"$WS/f"
+	git -C "$WS" add f
+	git -C "$WS" commit -qm one
+	git init -q --bare "$DIR/sub.git"
+	sleep 0.02
+	ak --write cow -q -c "set -e; $G init -q n; $G clone -q --no-hardlinks . c; $G checkout -q -b br; echo 2 >>f; $G commit -qam two; $G branch -q x
+		$G remote add o /nowhere; $G branch -q --set-upstream-to=br x; echo 3 >>f; $G stash -q; $G stash pop -q; $G config core.abbrev 9
+		$G worktree add -q wt; $G submodule --quiet add ./c s; $G commit -qam three; $G gc -q; $G status --porcelain"
+	is "inside" "$RC" 0
+	aks apply --allow-protected .git --allow-protected .gitmodules
+	is "applied" "$RC" 0
+	is "log" "$(git -C "$WS" log --format=%s | tr '\n' ' ')" "three two one "
+	ok "whole" git -C "$WS" fsck --strict
+	is "clean" "$(git -C "$WS" status --porcelain --ignore-submodules=all -uno)" ""
+	is "worktree" "$(git -C "$WS/wt" rev-parse --abbrev-ref HEAD)" wt
+
+	t "101:nothing-planted-runs-on-the-host"
+	git init -q "$WS"
+	echo 1 >"$WS/f"
+	git -C "$WS" add f
+	git -C "$WS" commit -qm one
+	printf '#!/bin/sh\ntouch "%s/CANARY"\n' "$DIR" >"$WS/evil"
+	chmod +x "$WS/evil"
+	cp "$WS/evil" "$WS/diff"
+	git -C "$WS" config core.fsmonitor "$WS/evil"
+	git -C "$WS" config core.hooksPath "$WS"
+	git -C "$WS" config core.pager "$WS/evil"
+	git -C "$WS" config diff.external "$WS/evil"
+	git -C "$WS" config filter.x.clean "$WS/evil"
+	echo '* filter=x' >"$WS/.gitattributes"
+	sleep 0.02
+	ak --write cow -q -c 'echo 2 >>f; echo n >n'
+	for c in "diff" "diff --stat" "diff --json" "sessions list" "apply n" "apply" "sessions list"; do
+		# shellcheck disable=SC2086
+		run env -C "$WS" PATH="$WS:$PATH" PAGER="$WS/evil" GIT_PAGER="$WS/evil" "$AK" $c
+		[ "$RC" = 0 ] || nok "$c: $RC"
+	done
+	no "it ran" test -e "$DIR/CANARY"
+	git -C "$WS" status >/dev/null 2>&1
+	ok "control: git itself runs it" test -e "$DIR/CANARY"
+fi
+
+t "law4:a-killed-run-keeps-its-changes"
+echo a >"$WS/a"
+sleep 0.02
+"$AK" exec -C "$WS" --write cow -c 'echo b >>a; echo new >new; touch /tmp/x; echo ready >&2; sleep 60' 2>"$DIR/ready" &
+pid=$!
+await "$DIR/ready"
+wait_for test -e "$XDG_STATE_HOME/ak/sessions"
+wait_for grep -q ready "$DIR/ready"
+sid=$(ls "$XDG_STATE_HOME/ak/sessions")
+aks discard "$sid"
+like "in use" "$(err)" "in use"
+{
+	kill -9 "$pid"
+	wait "$pid"
+} 2>/dev/null
+wait_for sh -c "'$AK' sessions list | grep -q unread"
+is "workspace" "$(cat "$WS/a")" a
+aks apply
+is "applied" "$RC" 0
+is "changes" "$(cat "$WS/a" "$WS/new")" "a
+b
+new"
+
+t "half-written-changesets"
+echo a >"$WS/a"
+sleep 0.02
+ak --write cow -q -c 'echo b >a'
+sid=$(ls "$XDG_STATE_HOME/ak/sessions")
+cs=$XDG_STATE_HOME/ak/sessions/$sid
+truncate -s 100 "$cs/journal"
+aks diff --stat
+is "journal: made anew" "$RC" 0
+like "said" "$(err)" "half-written"
+like "the same" "$(out)" "modified a"
+truncate -s 20 "$cs/meta"
+aks apply "$sid"
+refused 1 "$sid is incomplete.*ak discard"
+aks sessions list
+like "listed" "$(out)" "$sid +incomplete"
+aks discard "$sid"
+is "discarded" "$RC$(ls "$XDG_STATE_HOME/ak/sessions")" 0
+
+t "87:disk-is-bounded"
+ak --write cow --disk 24m --json -c 'i=0; while :; do head -c 1m /dev/zero >f$i || exit 1; i=$((i+1)); done'
+is "ended" "$(js '(d["exit_code"], d["limits"]["disk"]["hit"], d["limits"]["disk"]["enforced_by"])')" "(137, True, 'ak')"
+like "said" "$(err)" "24 MiB \(--disk\)"
+aks discard
+ak --write cow --disk 24m -q -c 'head -c 100m /dev/zero >f 2>/dev/null; stat -c %s f'
+ok "one file cannot pass it" test "$(out)" -le 25165824
+aks discard
+ak --write cow --disk 24m --json -c 'head -c 1m /dev/zero >f'
+is "below it" "$(js '(d["exit_code"], d["limits"]["disk"]["hit"])')" "(0, False)"
+aks discard
+
+if [ "$WHO" = root ]; then
+	t "TOOL-12:full-disks-lose-nothing"
+	mkdir -p "$DIR/small" "$DIR/smallws"
+	mount -t tmpfs -o size=2m none "$DIR/small"
+	mount -t tmpfs -o size=2m none "$DIR/smallws"
+	echo old >"$DIR/smallws/f"
+	sleep 0.02
+	run env XDG_STATE_HOME="$DIR/small" "$AK" exec -C "$WS" --write cow -c 'head -c 4m /dev/zero >f; echo rc=$?; echo small >s 2>/dev/null; exit 0'
+	is "the command sees it" "$(out)" "rc=1"
+	is "and is told of" "$RC" 0
+	run env XDG_STATE_HOME="$DIR/small" "$AK" discard
+	run "$AK" exec -C "$DIR/smallws" --write cow -q -c 'echo new >f; head -c 3m /dev/zero >z; echo x >zz'
+	run env -C "$DIR/smallws" "$AK" apply
+	is "apply: refused" "$RC" 1
+	like "exact" "$(err)" "write \"z\": No space left on device.*nothing is lost"
+	is "no temporary file" "$(find "$DIR/smallws" -name '*ak-apply*')" ""
+	is "what is whole is whole" "$(cat "$DIR/smallws/f")" new
+	mount -o remount,size=8m "$DIR/smallws"
+	run env -C "$DIR/smallws" "$AK" apply
+	is "goes on" "$RC$(stat -c %s "$DIR/smallws/z")$(cat "$DIR/smallws/zz")" 03145728x
+	umount "$DIR/small" "$DIR/smallws"
+
+	t "state-on-an-overlay-is-refused-by-name"
+	mkdir -p "$DIR/ovl"
+	mount -t tmpfs none "$DIR/ovl"
+	mkdir "$DIR/ovl/l" "$DIR/ovl/u" "$DIR/ovl/w" "$DIR/ovl/m"
+	if mount -t overlay -o "lowerdir=$DIR/ovl/l,upperdir=$DIR/ovl/u,workdir=$DIR/ovl/w" none "$DIR/ovl/m" 2>/dev/null; then
+		run env XDG_STATE_HOME="$DIR/ovl/m" "$AK" exec -C "$WS" --write cow -- touch MARK
+		refused 125 "on overlayfs, which cannot hold.*XDG_STATE_HOME"
+		mkdir "$DIR/ovl/m/ws"
+		echo 1 >"$DIR/ovl/m/ws/f"
+		run "$AK" exec -C "$DIR/ovl/m/ws" --write cow --identity root -c 'echo 2 >f; cat f'
+		is "a workspace on an overlay works" "$RC$(out)" 02
+		run env -C "$DIR/ovl/m/ws" "$AK" apply
+		is "apply" "$RC$(cat "$DIR/ovl/m/ws/f")" 02
+		umount "$DIR/ovl/m"
+	else
+		skip "no overlay on a memory file system here"
+	fi
+	umount "$DIR/ovl"
+fi
+
+t "workspaces-that-are-special"
+ln -s "$WS" "$DIR/link"
+run "$AK" exec -C "$DIR/link" --write cow -- touch MARK
+refused 125 "is a symbolic link.*name the real path"
+echo a >"$WS/a"
+sleep 0.02
+run env -C "$DIR/link" "$AK" exec --write cow --apply always -q -c 'echo b >a'
+is "from within" "$RC$(cat "$WS/a")" 0b
+run env XDG_STATE_HOME="$WS/st" "$AK" exec -C "$WS" --write cow -- touch MARK
+refused 125 "contains ak's state folder.*XDG_STATE_HOME"
+run "$AK" exec -C / --write cow -- true
+is "/" "$RC" 125
+aks apply c-123456
+refused 1 "there is no changeset \"c-123456\""
+ak --apply always -- touch MARK
+refused 125 "nothing to apply without --write cow"
+mkdir "$DIR/gone"
+run "$AK" exec -C "$DIR/gone" --write cow -q -- touch x
+mv "$DIR/gone" "$DIR/gone2"
+mkdir "$DIR/gone"
+sid=$(ls "$XDG_STATE_HOME/ak/sessions")
+aks apply "$sid"
+refused 1 "is not the folder any more"
+aks discard "$sid"
+
+t "old-kernels:layers-by-name"
+if [ -x "$AKW" ]; then
+	echo a >"$WS/a"
+	mkdir "$WS/d"
+	sleep 0.02
+	run env AK_WEAKEN=cgkill "$AKW" exec -C "$WS" --write cow --json -c 'echo b >a; rm -r d; mkdir d; touch d/x; grep -E " /\.ak-(lower|layer) " /proc/self/mountinfo; ls -A / | grep ak-'
+	is "no layer shows" "$(js 'd["stdout"]')" ""
+	is "changes" "$(js '[f["path"] for f in d["changes"]["files"]]')" "['a', 'd/x']"
+	aks discard
+else
+	skip "no weak build (make weak)"
+fi
+
+# law 4: nothing is left, whatever happens
+t "MNT-03:the-host-is-as-it-was"
+mkdir "$WS/d"
+echo 1 >"$WS/d/f"
+before=$(tree "$WS"; find /tmp -xdev -path "$IT" -prune -o -print 2>/dev/null | sort)
+for ((i = 0; i < ${COW_RUNS:-4}; i++)); do
+	"$AK" exec -C "$WS" --write cow -q -c 'rm -r d; echo x >/tmp/y; echo new >n; exit 0' >/dev/null 2>&1
+	"$AK" exec -C "$WS" --write cow -q -c 'rm -r d; echo x >/tmp/y; sleep 60' >/dev/null 2>&1 &
+	pid=$!
+	sleep 0.0$((RANDOM % 90 + 10))
+	kill -9 "$pid"
+	wait "$pid" 2>/dev/null
+done 2>/dev/null
+is "listing" "$(tree "$WS"; find /tmp -xdev -path "$IT" -prune -o -print 2>/dev/null | sort)" "$before"
+# what holds changes is kept until it is discarded; what holds none, the next command removes
+for sid in $(ls "$XDG_STATE_HOME/ak/sessions"); do
+	wait_for sh -c "'$AK' discard $sid || ! test -e '$XDG_STATE_HOME/ak/sessions/$sid'" || nok "discard $sid"
+done
+is "and nothing stays in the state folder" "$(ls "$XDG_STATE_HOME/ak/sessions")" ""
+
+t "apply-equals-running-direct"
+if [ -n "$PY" ]; then
+	mkdir "$DIR/rounds"
+	LIMIT=600 run "$PY" "$TESTS/cow_rounds.py" "$AK" "$DIR/rounds" "${COW_ROUNDS:-8}" "$RANDOM"
+	is "rounds" "$RC$(out | grep -v ' 0 bad,')" 0
+else
+	skip "no python3"
+fi
+done_suite
