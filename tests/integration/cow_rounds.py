@@ -71,7 +71,7 @@ def operation(r):
         f"mv -f {P} {Q}",
         f"mv -fT {P} {Q}",
         f"cp -a {P} {Q}",
-        f"chmod {r.choice(['600', '644', '755', '400', '4755', '2755'])} {P}",
+        f"[ -f {P} ] && chmod {r.choice(['600', '644', '755', '400', '4755', '2755'])} {P}",
         f"[ -d {P} ] && [ ! -L {P} ] && chmod {r.choice(['700', '750', '755', '1777'])} {P}",
         f"rm -f {P}; ln -s {sh(r.choice(['a', '/etc', '..', 'zz']))} {P}",
         f"ln -sfn {sh(r.choice(['b', '/tmp']))} {P}",
