@@ -377,7 +377,7 @@ static bool parse_name(const char *folder, const char *name, unsigned char hash[
 
 	if (strlen(folder) != 2 || strlen(name) != 2 * CKPT_HASH_BYTES - 2)
 		return false;
-	(void)stpcpy(stpcpy(text, folder), name);
+	(void)snprintf(text, sizeof(text), "%s%s", folder, name);
 	for (size_t i = 0; i < CKPT_HASH_BYTES; i++) {
 		int a = digit(text[2 * i]), b = digit(text[2 * i + 1]);
 

@@ -134,7 +134,7 @@ static int use_folder(struct work *w, const char *path)
 	mark_dirty(w, path);
 	ak_fd_close(&w->fd);
 	w->fd = fd;
-	(void)strcpy(w->folder, path);
+	memcpy(w->folder, path, strlen(path) + 1);
 	return fd;
 }
 

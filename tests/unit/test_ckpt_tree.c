@@ -40,7 +40,7 @@ static void usual(struct ckpt_tree *t)
 	ak_buf_release(&x);
 	put(t, "b/l", S_IFLNK | 0777);
 	put(t, "b/same", S_IFREG | 0600)->same_as = 1;
-	strcpy(t->note, "a note");
+	(void)snprintf(t->note, sizeof(t->note), "a note");
 	t->made_ns = 77;
 	ck_assert_int_eq(ckpt_tree_index(t), 0);
 }

@@ -80,7 +80,7 @@ static int drop(const char *path, const struct stat *st, int type, struct FTW *f
 
 static void setup(void)
 {
-	strcpy(top, "/tmp/ak-scan-XXXXXX");
+	(void)snprintf(top, sizeof(top), "/tmp/ak-scan-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(top));
 	mark = (struct protected_mark)PROTECTED_MARK_NONE;
 	put(".git/config", "[core]\n");
@@ -271,8 +271,8 @@ START_TEST(too_deep_is_said)
 
 	set();
 	for (unsigned i = 0; i < PROTECTED_SCAN_DEPTH + 4; i++)
-		strcat(path, "d/");
-	strcat(path, ".envrc");
+		memcpy(path + (size_t)i * 2, "d/", 2);
+	memcpy(path + (PROTECTED_SCAN_DEPTH + 4) * 2, ".envrc", 7);
 	put(path, "");
 	scan();
 	ck_assert(rep.cut);
