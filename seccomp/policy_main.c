@@ -171,19 +171,25 @@ static int git_keys(const char *name)
 	struct gitkeys *both = calloc(2, sizeof(*both));
 	struct json_error err = { 0 };
 	size_t len = 0, before;
+	int rc;
 	char *text = read_input(&len, &err);
 	const unsigned char *u = (const unsigned char *)text;
 
-	if (!text || !both)	/* memory goes with the process */
+	if (!text || !both) {	/* what is left of them goes with the process */
+		free(both);
 		return complain(name, &err);
+	}
 	before = len < 4 ? SIZE_MAX : u[0] | (size_t)u[1] << 8 | (size_t)u[2] << 16 | (size_t)u[3] << 24;
 	if (before == SIZE_MAX || before > len - 4) {
+		free(both);
 		fprintf(stderr, "%.120s: the length of the first text is wrong\n", name);
 		return 1;
 	}
 	gitkeys_read(text + 4, before, &both[0]);
 	gitkeys_read(text + 4 + before, len - 4 - before, &both[1]);
-	return put_keys(&both[0], &both[1]);
+	rc = put_keys(&both[0], &both[1]);
+	free(both);
+	return rc;
 }
 
 static int serve(const char *verb, const char *name, struct policy_result *res)

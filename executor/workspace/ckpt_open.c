@@ -78,7 +78,8 @@ int ckpt_open_up(struct ckpt_opened *o, int dir, const char *name, const char *p
 			(void)ckpt_set_mode(dir, name, id, id->mode);
 			return -ENOMEM;
 		}
-		o->item[o->n++] = (struct ckpt_opened_item){copy, *id};
+		o->item[o->n].id = *id;
+		o->item[o->n++].path = copy;
 	}
 	return r;
 }

@@ -423,10 +423,14 @@ int ckpt_restore_run(struct ckpt_restore *r, struct ak_err *err)
 {
 	struct work w = {.r = r, .err = err, .fd = -1, .want = calloc(r->want->n + 1, 1), .now = calloc(r->now->n + 1, 1),
 			 .claim = calloc(r->now->n + 1, sizeof(*w.claim))};
-	int e = w.want && w.now && w.claim ? 0 : ak_err_set(err, ENOMEM, "out of memory");
+	int e;
 
-	if (e == 0)
+	if (!w.want || !w.now || !w.claim) {
+		(void)ak_err_set(err, ENOMEM, "out of memory");
+		e = -ENOMEM;
+	} else {
 		e = remove_all(&w);
+	}
 	ak_fd_close(&w.fd);	/* it may be one of those that are gone */
 	for (size_t i = 1; e == 0 && i < r->want->n; i++)
 		e = make_one(&w, i);

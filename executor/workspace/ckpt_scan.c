@@ -317,7 +317,9 @@ static int add_link(struct scan *w, const struct ws_entry *we, struct ckpt_entry
 	if (r < 0)
 		return failed(-r, we->path, err);
 	e->link = text;
-	return add(w, e, err) ? WS_GO_ON : -ENOMEM;
+	r = add(w, e, err) ? WS_GO_ON : -ENOMEM;
+	e->link = NULL;	/* the tree has a copy */
+	return r;
 }
 
 static int add_device(struct scan *w, const struct ckpt_entry *e, struct ak_err *err)

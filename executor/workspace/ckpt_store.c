@@ -420,7 +420,7 @@ long ckpt_store_sweep(struct ckpt_store *s, struct ak_err *err)
 	struct wanted w = {0};
 	long n = ckpt_store_list(s, &rows, err), r = n < 0 ? n : 0;
 
-	for (long i = 0; r == 0 && i < n; i++) {
+	for (long i = 0; rows && r == 0 && i < n; i++) {
 		struct ckpt_tree t = {0};
 
 		if (rows[i].damaged)
@@ -467,7 +467,7 @@ void ckpt_store_journal(struct ckpt_store *s, struct ckpt_journal *ret)
 	size_t len = 0;
 
 	*ret = (struct ckpt_journal){0};
-	if (ckpt_store_read(s, JOURNAL, 100, &text, &len) < 0)
+	if (ckpt_store_read(s, JOURNAL, 100, &text, &len) < 0 || !text)
 		return;
 	text[strcspn(text, "\n")] = '\0';
 	space = strchr(text, ' ');

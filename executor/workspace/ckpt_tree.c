@@ -162,12 +162,12 @@ void ckpt_xattr_add(struct ak_buf *out, const char *name, const void *value, uin
 
 bool ckpt_xattr_next(const struct ckpt_entry *e, uint32_t *pos, struct ckpt_xattr *ret)
 {
-	const unsigned char *p = e->xattrs + *pos;
 	uint32_t left = e->xattrs_len - *pos, len;
-	const unsigned char *end;
+	const unsigned char *p, *end;
 
 	if (!e->xattrs || left < sizeof(len) + 1)
 		return false;
+	p = e->xattrs + *pos;
 	memcpy(&len, p, sizeof(len));
 	end = memchr(p + sizeof(len), '\0', left - sizeof(len));
 	if (!end || len > left - (uint32_t)(end + 1 - p))
