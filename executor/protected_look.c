@@ -64,6 +64,7 @@ const struct protected_report *protected_look_end(struct protected_look *l)
 	if (l->mark.dir < 0)
 		return NULL;
 	/* the sandbox is gone: nobody is left who could use what its user may do. Refused ids leave ours, and less is seen */
+	l->mark.cross = l->lend;	/* the sandbox's mounts may outlive it by a moment */
 	if (l->lend) {
 		gid = setfsgid(l->gid);
 		uid = setfsuid(l->uid);

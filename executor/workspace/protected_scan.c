@@ -44,6 +44,7 @@ struct walk {
 	struct protected_report *r;	/* NULL: marking */
 	uint64_t deadline_ns;
 	int64_t since_ns;
+	uint32_t dev_major, dev_minor;	/* with cross: the only file system that is looked at */
 	struct ak_buf names;		/* folders still to be entered: where, name, NUL */
 	size_t len;			/* of path */
 	char path[PATH_MAX];		/* relative, of the folder that is read */
@@ -112,6 +113,11 @@ static void old_add(struct protected_mark *m, const char *path, uint64_t ino, in
 	m->old[m->nold++] = (struct protected_old){copy, ino, ctime_ns};
 }
 
+static uint64_t no_xdev(const struct protected_mark *m)
+{
+	return m->cross ? 0 : AK_RESOLVE_NO_XDEV;
+}
+
 /* The file that a link leads to counts as well, as long as it lies in the workspace */
 static int64_t newest(const struct walk *w, const char *path, const struct statx *st)
 {
@@ -121,7 +127,7 @@ static int64_t newest(const struct walk *w, const char *path, const struct statx
 
 	if (!S_ISLNK(st->stx_mode))
 		return t;
-	fd = sys_openat2(w->m->dir, path, O_PATH | O_CLOEXEC, AK_RESOLVE_BENEATH | AK_RESOLVE_NO_MAGICLINKS | AK_RESOLVE_NO_XDEV);
+	fd = sys_openat2(w->m->dir, path, O_PATH | O_CLOEXEC, AK_RESOLVE_BENEATH | AK_RESOLVE_NO_MAGICLINKS | no_xdev(w->m));
 	if (fd >= 0 && statx(fd, "", AT_EMPTY_PATH, STATX_CTIME, &to) == 0 && ns_of(to.stx_ctime) > t)
 		t = ns_of(to.stx_ctime);
 	return t;
@@ -299,13 +305,15 @@ static void enter(struct walk *w, const struct folder *parent, enum where where,
 		w->r->cut = true;
 		return;
 	}
-	fd = sys_openat2(parent->fd, name, OPEN_FOLDER, AK_RESOLVE_BENEATH | AK_RESOLVE_NO_SYMLINKS | AK_RESOLVE_NO_XDEV);
+	fd = sys_openat2(parent->fd, name, OPEN_FOLDER, AK_RESOLVE_BENEATH | AK_RESOLVE_NO_SYMLINKS | no_xdev(w->m));
 	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) < 0) {
 		/* gone meanwhile is no matter; another file system is what the header says */
 		if (w->r && errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != EXDEV)
 			w->r->cut = true;
 		return;
 	}
+	if (w->m->cross && (st.stx_dev_major != w->dev_major || st.stx_dev_minor != w->dev_minor))
+		return;
 	f.fd = fd;
 	if (where == GIT && parent->where != GIT)
 		f.git = w->len + 1;
@@ -356,10 +364,10 @@ static void scan_folder(struct walk *w, struct folder *f)
 	w->names.len = from;
 }
 
-static char *read_file(int dir, const char *path, size_t *ret_len)
+static char *read_file(const struct protected_mark *m, const char *path, size_t *ret_len)
 {
-	AK_AUTO_FD fd = sys_openat2(dir, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-				    AK_RESOLVE_BENEATH | AK_RESOLVE_NO_SYMLINKS | AK_RESOLVE_NO_XDEV);
+	AK_AUTO_FD fd = sys_openat2(m->dir, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+				    AK_RESOLVE_BENEATH | AK_RESOLVE_NO_SYMLINKS | no_xdev(m));
 	struct stat st;
 	char *buf;
 	ssize_t n;
@@ -395,6 +403,10 @@ static void walk_top(struct protected_mark *m, struct protected_report *r)
 	w->names = (struct ak_buf){0};
 	w->len = 0;
 	w->path[0] = '\0';
+	if (statx(m->dir, "", AT_EMPTY_PATH, STATX_CTIME, &st) == 0) {
+		w->dev_major = st.stx_dev_major;
+		w->dev_minor = st.stx_dev_minor;
+	}
 	if (r) {
 		int64_t set = ahead() - m->ahead_ns;
 
@@ -420,7 +432,7 @@ void protected_mark_set(struct protected_mark *m, int dir)
 	walk_top(m, NULL);
 	if (m->nold)
 		qsort(m->old, m->nold, sizeof(m->old[0]), by_path);
-	m->config = read_file(dir, ".git/config", &m->config_len);
+	m->config = read_file(m, ".git/config", &m->config_len);
 	/* the coarse clock is the one that stamps files */
 	(void)syscall(SYS_clock_gettime, CLOCK_REALTIME_COARSE, &now);
 	m->start_ns = (int64_t)now.tv_sec * NS + now.tv_nsec;
@@ -439,7 +451,7 @@ void protected_scan(struct protected_mark *m, struct protected_report *ret)
 		if (!c->config)
 			continue;
 		if (configs++ < PROTECTED_SCAN_CONFIGS)
-			c->text = read_file(m->dir, c->path, &c->text_len);
+			c->text = read_file(m, c->path, &c->text_len);
 		c->keys_unknown = !c->text;
 	}
 }

@@ -59,6 +59,7 @@ struct protected_mark {
 	struct protected_old *old;	/* names of the top folder */
 	size_t nold;
 	bool old_lost;		/* there are more */
+	bool cross;		/* mounts of the same file system are entered: those that a sandbox had on its protected names */
 	char *config;		/* bytes of .git/config; NULL: none */
 	size_t config_len;
 };
