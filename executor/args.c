@@ -233,7 +233,7 @@ static const struct exec_opts defaults = {
 /* named sandboxes and those of `ak serve` are made more than once from one plan, and a layer is for one of them */
 static int check_cow(struct args *a)
 {
-	if (a->where == ARG_RUN && a->o->apply_given && a->o->write != WRITE_COW)
+	if (a->where == ARG_RUN && a->o->apply && a->o->write != WRITE_COW)
 		return ak_err_set(a->err, EINVAL, "--apply: there is nothing to apply without --write cow");
 	if (a->where != ARG_CREATE || a->o->write != WRITE_COW)
 		return 0;

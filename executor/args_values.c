@@ -163,7 +163,6 @@ int arg_apply(struct args *a, const struct arg_def *d, const char *value)
 	if (i < 0)
 		return i;
 	a->o->apply = i == 0;
-	a->o->apply_given = true;
 	return 0;
 }
 

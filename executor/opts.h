@@ -55,7 +55,6 @@ struct exec_opts {
 	char *workdir;		/* -w; NULL: the workspace */
 	enum opt_write write;
 	bool apply;		/* --apply always: take the changes of a cow run over when the command exited 0 */
-	bool apply_given;
 	char **allow_protected;	/* NULL-terminated or NULL */
 	char *rootfs;		/* NULL: host */
 	enum opt_rootfs_write rootfs_write;
