@@ -45,6 +45,18 @@ void runner_result_release(struct runner_result *r)
 	*r = (struct runner_result){0};
 }
 
+/*
+ * All of them, also the two that the C library keeps for itself and does not let signal(2) touch: who was started by posix_spawn(3), as
+ * by make, has them ignored. All zero: SIG_DFL, no flags, no restorer, an empty mask, on every architecture.
+ */
+static void default_signals(void)
+{
+	const unsigned long action[4] = { 0 };
+
+	for (int n = 1; n < NSIG; n++)
+		(void)syscall(SYS_rt_sigaction, n, action, NULL, sizeof(unsigned long));
+}
+
 static _Noreturn void run_child(const struct runner_program *p, const struct runner_call *c, const int fds[3])
 {
 	sigset_t none;
@@ -57,8 +69,7 @@ static _Noreturn void run_child(const struct runner_program *p, const struct run
 		_exit(125);
 	if (p->cwd && chdir(p->cwd) < 0)
 		_exit(125);
-	for (int n = 1; n < NSIG; n++)
-		(void)signal(n, SIG_DFL);
+	default_signals();
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)syscall(SYS_close_range, 3u, ~0u, 0);
 	(void)execve(p->path, c->argv, p->envp);

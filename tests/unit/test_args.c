@@ -627,10 +627,10 @@ START_TEST(json_is_known_after_an_error)
 	ck_assert(o.json);
 	ck_assert_int_eq(PARSE("--json", "--bogus", "c"), -EINVAL);
 	ck_assert(o.json);
-	ck_assert_int_eq(PARSE("--nesting", "x", "--json", "--report", "r", "--", "c"), -EINVAL);
+	ck_assert_int_eq(PARSE("--hostname", "x", "--json", "--report", "r", "--", "c"), -EINVAL);
 	ck_assert(o.json);
 	ck_assert_str_eq(o.report, "r");
-	ck_assert_str_eq(e.msg, "unknown option --nesting");
+	ck_assert_str_eq(e.msg, "unknown option --hostname");
 	ck_assert_int_eq(PARSE("-m", "--json", "--pids", "x", "c"), -EINVAL);
 	ck_assert(!o.json);
 	ck_assert_str_eq(e.msg, "--memory: \"--json\" is not a size (use bytes or k, m, g, as in 512m)");
