@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash source=lib.sh
 # Config files of user, workspace and policy, AK_* variables, --config, --profile, `ak config show`.
+# shellcheck disable=SC2016 # what stands in single quotes expands inside the sandbox
 . "$TESTS/lib.sh"
 
 # a home of our own, so that nothing of the other suites' is read
@@ -24,8 +25,8 @@ setting() {
 	js "(lambda v: ($2))(d['exec']['$1'])"
 }
 
-show() { # OPTION...
-	run "$AK" config show --json -C "$WS" "$@"
+show() {
+	run "$AK" config show --json -C "$WS"
 }
 
 t "CLI:no-file-no-ak-policy"
@@ -326,11 +327,12 @@ cp -r /etc/. "$DIR/etc/" 2>/dev/null
 mkdir -p "$DIR/etc/ak"
 cp "$AK" "${AK%/*}/ak-policy" "$DIR/bin/"
 POLICED=$DIR/bin/ak
+MAP=(-m)
+[ "$WHO" = root ] || MAP=(-r -m)
 policy() { # JSON COMMAND...
 	printf '%s\n' "$1" >"$DIR/etc/ak/policy.json"
 	shift
-	# shellcheck disable=SC2016
-	run unshare $([ "$WHO" = root ] || echo -r) -m sh -c 'mount --bind "$0/etc" /etc && exec "$@"' "$DIR" "$@"
+	run unshare "${MAP[@]}" sh -c 'mount --bind "$0/etc" /etc && exec "$@"' "$DIR" "$@"
 }
 user '{}'
 LOCK='{"exec": {"memory": "400m", "net": "none", "timeout": "20s", "rw": [], "seccomp": "strict"}}'
