@@ -42,7 +42,11 @@ rm -f "$C"
 if need strace; then
 	run strace -f -qq -e trace=%file,execve -o "$DIR/trace" "$AK" exec -C "$WS" -- true
 	is "calls for config files" "$(grep -cE 'policy\.json|config\.json' "$DIR/trace")" 3
-	no "ak-policy is looked for" grep -q ak-policy "$DIR/trace"
+	no "ak-policy is started" grep -qF '["ak-policy", "config"' "$DIR/trace"
+	user '{}'
+	rm -rf "$CACHE"
+	run strace -f -qq -e trace=%file,execve -o "$DIR/trace" "$AK" exec -C "$WS" -- true
+	ok "control: with a file it is" grep -qF '["ak-policy", "config"' "$DIR/trace"
 fi
 
 t "CLI:a-user's-file-is-obeyed"
