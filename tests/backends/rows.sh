@@ -127,7 +127,7 @@ row_left_behind() {
 
 row_cancel() {
 	# shellcheck disable=SC2016
-	"$AK" exec -C "$WS" "${BFLAGS[@]}" -c 'trap "echo bye; exit 5" TERM; echo up >up; sleep 7003.'"$$"' & wait' >"$O" 2>"$E" </dev/null &
+	"$AK" exec -C "$WS" "${BFLAGS[@]}" --kill-after 20s -c 'trap "echo bye; exit 5" TERM; echo up >up; sleep 7003.'"$$"' & wait' >"$O" 2>"$E" </dev/null &
 	local pid=$!
 	await "$WS/up" || nok "never up"
 	kill -TERM "$pid"

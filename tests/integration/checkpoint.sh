@@ -327,13 +327,15 @@ is "removed" "$RC" 0
 t "killed-restore-goes-on"
 for i in {1..60}; do echo "$i" >"$WS/f$i"; done
 save
-rm "$WS"/*
-for i in {1..40}; do mkdir "$WS/d$i" && echo x >"$WS/d$i/x"; done
 killed=0
 for ((i = 0; i < 6 || (killed == 0 && i < 60); i++)); do
+	# something to do each time
+	rm -rf "${WS:?}"/*
+	mkdir "$WS"/d{1..40}
+	for d in "$WS"/d*; do echo x >"$d/x"; done
 	"$AK" checkpoint restore -C "$WS" "$ID" >/dev/null 2>&1 &
 	pid=$!
-	sleep "0.0$((RANDOM % 3))$((RANDOM % 10))"
+	sleep "0.0$((RANDOM % 2))$((RANDOM % 10))"
 	kill -9 "$pid" 2>/dev/null && killed=$((killed + 1))
 	wait "$pid" 2>/dev/null
 done

@@ -115,7 +115,7 @@ ak -- touch MARK
 refused 125 'run\.model: settings of "run" are not supported yet'
 user '{"exec": {"backend": "docker"}}'
 ak -- touch MARK
-refused 125 'exec\.backend'
+refused 125 'backend docker: no image'
 user '{}'
 ak -- true
 is "control" "$RC" 0

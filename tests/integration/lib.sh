@@ -153,6 +153,11 @@ wait_for() {
 	return 1
 }
 
+# lives TEXT - is there a process with TEXT?
+lives() {
+	[ -n "$(alive "$1")" ]
+}
+
 _none() {
 	[ -z "$(alive "$1")" ]
 }

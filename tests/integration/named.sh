@@ -151,7 +151,7 @@ mk
 pid=$(executor)
 "$AK" exec --in "$BOX" -- sleep 9871 2>"$DIR/client" &
 client=$!
-ok "the command runs" wait_for test -n "$(alive 'sleep 9871')"
+ok "the command runs" wait_for lives 'sleep 9871'
 tree=$(children "$pid")
 kill -9 "$pid"
 # shellcheck disable=SC2086
@@ -535,7 +535,7 @@ t "named:client-killed"
 mk
 "$AK" exec --in "$BOX" -- sh -c 'trap "" TERM HUP; sleep 9873 & sleep 9873; wait' &
 p=$!
-ok "it runs" wait_for test -n "$(alive 'sleep 9873')"
+ok "it runs" wait_for lives 'sleep 9873'
 { kill -9 "$p" && wait "$p"; } 2>/dev/null
 gone 'sleep 9873' || nok "the command is left: $(alive 'sleep 9873')"
 into -- true
@@ -629,7 +629,7 @@ mk
 into --detach -- sh -c 'echo start; echo warn >&2; read x; echo "got $x"; sleep 9878'
 job=$(out)
 like "an id" "$job" '^[0-9]+$'
-ok "it runs" wait_for test -n "$(alive 'sleep 9878')"
+ok "it runs" wait_for lives 'sleep 9878'
 run "$AK" jobs "$BOX"
 like listed "$(out)" "(^|
 )$job +running "
@@ -675,7 +675,7 @@ drop
 t "named:job-ends-with-the-sandbox"
 mk
 into --detach -- sh -c 'trap "" TERM HUP; sleep 9879; sleep 9879'
-ok "it runs" wait_for test -n "$(alive 'sleep 9879')"
+ok "it runs" wait_for lives 'sleep 9879'
 drop
 gone 'sleep 9879' || nok "the job is left"
 

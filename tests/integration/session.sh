@@ -259,7 +259,7 @@ for i in 1 2 3; do
 	run "$AK" exec --in "$BOX" --detach -c "echo job$i; sleep 988$((2 + i))"
 	jobs[i]=$(out)
 done
-ok "they run" wait_for test -n "$(alive 'sleep 9885')"
+ok "they run" wait_for lives 'sleep 9885'
 run "$AK" logs "$BOX" "${jobs[2]}"
 is "log of one" "$(out)" job2
 run "$AK" kill "$BOX" "${jobs[1]}"

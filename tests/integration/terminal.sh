@@ -126,13 +126,13 @@ if need tmux; then
 	screen '^24 80'
 	screen '^(tmux|screen)'
 	tm send-keys 'sleep 9890' Enter
-	ok "a command runs" wait_for test -n "$(alive 'sleep 9890')"
+	ok "a command runs" wait_for lives 'sleep 9890'
 	tm send-keys C-c
 	tm send-keys 'echo after=$?' Enter
 	screen '^after=130'
 	gone 'sleep 9890' || nok "Ctrl-C did not end it"
 	tm send-keys 'sleep 9891' Enter
-	ok "another runs" wait_for test -n "$(alive 'sleep 9891')"
+	ok "another runs" wait_for lives 'sleep 9891'
 	sleep 0.5
 	tm send-keys C-z
 	screen 'Stopped'
@@ -218,7 +218,7 @@ PY
 	tm new-session -d -x 80 -y 24 "env PS1='outer> ' bash --norc -i"
 	screen 'outer>'
 	tm send-keys "$AK exec --in $BOX --tty -- sleep 9892" Enter
-	ok "it runs" wait_for test -n "$(alive 'sleep 9892')"
+	ok "it runs" wait_for lives 'sleep 9892'
 	tm kill-server
 	gone 'sleep 9892' || nok "the command is left"
 	into -- true
