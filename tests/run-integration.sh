@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Integration suites of `ak exec`: each runs as an ordinary user made for the purpose and as root, the two at the same time.
+# Integration suites of `ak exec`: each runs as an ordinary user made for the purpose and as root, at the same time.
 # Builds nothing: wants `make all weak escape itools serve client` first. Not root: runs as the current user only, and says so.
 # Usage: tests/run-integration.sh [-b BUILD] [-w WEAKBUILD] [-k] [-s] [-o RESULTS] [-u|-r] [SUITE...]
 # KILLS=N: rounds of the tests that kill processes at random moments (6). SLOW=N: names the tests that took N seconds or more.
@@ -150,14 +150,14 @@ private() {
 		exec "$@"' "$work" "$@"
 }
 
-# run_as WHO PREFIX... - all suites, one process each, with a clean environment. Runs in a subshell of its own
+# run_as WHO SUITES PREFIX... - those suites, one process each, with a clean environment. Runs in a subshell of its own
 run_as() {
-	local who=$1 home=$work/$1/home s py pid='' begun
-	shift
+	local who=$1 list=$2 home=$work/$1/home s py pid='' begun
+	shift 2
 	# timeout passes the signal to its whole suite
 	trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null; exit 143' TERM
 	[ -z "$CGTOP" ] || echo "$BASHPID" >"$CGTOP/$who/shell/cgroup.procs"
-	for s in $suites; do
+	for s in $list; do
 		[ -f "$work/tests/$s.sh" ] || {
 			echo "FAIL $who $s no such suite" | tee -a "$work/broken"
 			continue
@@ -178,11 +178,25 @@ run_as() {
 	done
 }
 
+# the agent's suites make no sandboxes and mostly wait for servers: they run beside the others
+sandboxes='' talks=''
+for s in $suites; do
+	case $s in
+	agent | http | llm) talks="$talks $s" ;;
+	*) sandboxes="$sandboxes $s" ;;
+	esac
+done
+
 # pass WHO PREFIX... - run_as beside us
 pass() {
-	(run_as "$@") &
-	passes="$passes $!"
-	[ -z "$serial" ] || wait "$!"
+	local who=$1 list
+	shift
+	for list in "$sandboxes" "$talks"; do
+		[ -n "$list" ] || continue
+		(run_as "$who" "$list" "$@") &
+		passes="$passes $!"
+		[ -z "$serial" ] || wait "$!"
+	done
 }
 
 if [ "$(id -u)" -eq 0 ]; then
