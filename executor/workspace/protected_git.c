@@ -48,6 +48,17 @@ static bool is_sample(const char *rest)
 	return n > 7 && strcasecmp(rest + n - 7, ".sample") == 0;
 }
 
+/* in place of one of these a link would choose all that git reads from there */
+bool protected_git_folder(const char *rest)
+{
+	static const char *const names[] = { "hooks", "info", "objects/info", "worktrees", "modules" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcasecmp(rest, names[i]) == 0)
+			return true;
+	return strncasecmp(rest, "worktrees/", 10) == 0 && rest[10] && !strchr(rest + 10, '/');
+}
+
 bool protected_git_inside(const char *rest)
 {
 	size_t n = strcspn(rest, "/");
@@ -85,7 +96,14 @@ enum protected_class protected_change(const char *path, bool folder)
 
 		if (is(p, n, ".git")) {
 			/* a folder of hooks is nothing, what is in it is */
-			hit = last ? !folder : protected_git_inside(p + n + 1) && !(folder && strcasecmp(p + n + 1, "hooks") == 0);
+			const char *rest = p + n + !last;
+
+			if (last)
+				hit = !folder;
+			else if (folder)
+				hit = protected_git_inside(rest) && strcasecmp(rest, "hooks") != 0;
+			else
+				hit = protected_git_inside(rest) || protected_git_folder(rest);
 			return hit ? PROTECTED_GIT : PROTECTED_NO;
 		}
 		p += n + !last;

@@ -19,6 +19,9 @@
  */
 bool protected_git_inside(const char *rest);
 
+/** protected_git_folder() - is @rest the place of a folder in a git folder that must not become a link, or a file? */
+bool protected_git_folder(const char *rest);
+
 /**
  * protected_change() - is a changed path protected when changes are applied to a workspace?
  * @path:	relative to the workspace

@@ -345,22 +345,44 @@ static void enter_all(struct walk *w, struct folder *f, size_t from)
 	}
 }
 
+/* A folder becomes a repository by HEAD, refs and objects: what else is in it may be older and was not minded then */
+static void made_bare(struct walk *w, struct folder *f)
+{
+	static const char *const parts[] = {"HEAD", "refs", "objects"};
+	size_t before = w->r->n + w->r->more, len;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && before == w->r->n + w->r->more; i++) {
+		struct statx st;
+
+		if (!path_push(w, parts[i], &len))
+			return;
+		if (statx(f->fd, parts[i], AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | STATX_BTIME, &st) == 0 &&
+		    (f->placed || ((st.stx_mask & STATX_BTIME) && since(w, ns_of(st.stx_btime)))))
+			add(w, w->path, PROTECTED_ADDED, false);
+		path_pop(w, len);
+	}
+}
+
 static void scan_folder(struct walk *w, struct folder *f)
 {
 	size_t from = w->names.len;
+	struct folder git;
 
 	if (w->r)
 		w->r->folders++;
 	read_folder(w, f);
-	if (f->where == PLAIN && f->bare == 7 && w->r && w->len > 0) {
-		/* a bare repository: read it again as what it is */
-		w->names.len = from;
-		f->where = GIT;
-		f->git = w->len + 1;
-		if (lseek(f->fd, 0, SEEK_SET) == 0)
-			read_folder(w, f);
-	}
 	enter_all(w, f, from);
+	w->names.len = from;
+	if (f->where != PLAIN || f->bare != 7 || !w->r)
+		return;
+	/* a bare repository: read it again as what it is; what was found by its name counts all the same */
+	git = *f;
+	git.where = GIT;
+	git.git = w->len ? w->len + 1 : 0;
+	if (lseek(f->fd, 0, SEEK_SET) == 0)
+		read_folder(w, &git);
+	made_bare(w, &git);
+	enter_all(w, &git, from);
 	w->names.len = from;
 }
 

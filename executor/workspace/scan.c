@@ -34,7 +34,8 @@ struct scan {
 	int64_t start_ns;
 	struct journal *out;
 	struct path_set covered;	/* folders whose counterpart below has been walked as a whole */
-	struct path_set bare;		/* folders that are git's own without being called .git */
+	struct path_set bare;		/* folders that are git's own without being called .git; "": the workspace */
+	struct path_set fresh;		/* names that make such a folder of one that was none */
 };
 
 int64_t scan_now(void)
@@ -74,7 +75,7 @@ static const char *inside_bare(const struct scan *s, const char *path)
 		if (path_set_has(&s->bare, up))
 			return path + (slash - up) + 1;
 	}
-	return NULL;
+	return path_set_has(&s->bare, "") ? path : NULL;
 }
 
 static unsigned protection(const struct scan *s, const struct change *c)
@@ -83,7 +84,7 @@ static unsigned protection(const struct scan *s, const struct change *c)
 	enum protected_class class = protected_change(c->path, folder);
 	const char *rest = inside_bare(s, c->path);
 
-	if (rest && !folder && protected_git_inside(rest))
+	if (rest && ((!folder && (protected_git_inside(rest) || protected_git_folder(rest))) || path_set_has(&s->fresh, c->path)))
 		return CHANGE_PROTECTED;
 	return class == PROTECTED_NO ? 0 : class == PROTECTED_LIST ? CHANGE_LISTED : CHANGE_PROTECTED;
 }
@@ -161,31 +162,55 @@ static bool parent_covered(const struct scan *s, const char *path)
 	return path_set_has(&s->covered, up);
 }
 
-static bool has_in_either(const struct scan *s, const char *folder, const char *name)
+static bool join(char path[static WS_PATH_MAX + 1], const char *folder, const char *name)
 {
-	char path[WS_PATH_MAX + 32] AK_UNINIT;
+	return snprintf(path, WS_PATH_MAX + 1, "%s%s%s", folder, *folder ? "/" : "", name) <= (int)WS_PATH_MAX;
+}
+
+static bool has(const struct scan *s, const char *folder, const char *name, bool before)
+{
+	char path[WS_PATH_MAX + 1] AK_UNINIT;
 	struct ws_ident id;
 
-	if (snprintf(path, sizeof(path), "%s/%s", folder, name) > (int)WS_PATH_MAX)
+	if (!join(path, folder, name))
 		return false;
-	if (ws_stat_beneath(s->upper, path, &id) == 0 && id.mode)
+	if (!before && ws_stat_beneath(s->upper, path, &id) == 0 && id.mode)
 		return !is_whiteout(&id);
 	return ws_stat_beneath(s->lower, path, &id) == 0 && id.mode;
 }
 
 /* what git takes for a repository, setup.c of git: is_git_directory() */
-static int look_for_bare(struct scan *s, const struct ws_entry *e, struct ak_err *err)
+static bool is_repository(const struct scan *s, const char *folder, bool before)
 {
-	if (strcasecmp(e->name, ".git") == 0 || !has_in_either(s, e->path, "HEAD") || !has_in_either(s, e->path, "refs") ||
-	    !has_in_either(s, e->path, "objects"))
+	return has(s, folder, "HEAD", before) &&
+	       ((has(s, folder, "refs", before) && has(s, folder, "objects", before)) || has(s, folder, "commondir", before));
+}
+
+/*
+ * What is in a repository that was none before may be as old as any: a config that nobody minded then. So the name that makes it one
+ * counts as protected; one is enough.
+ */
+static int look_for_bare(struct scan *s, const char *folder, const char *name, struct ak_err *err)
+{
+	static const char *const parts[] = { "HEAD", "refs", "objects" };
+	char path[WS_PATH_MAX + 1] AK_UNINIT;
+
+	if (strcasecmp(name, ".git") == 0 || !is_repository(s, folder, false))
 		return 0;
-	return path_set_add(&s->bare, e->path) ? 0 : no_memory(err);
+	if (!path_set_add(&s->bare, folder))
+		return no_memory(err);
+	if (is_repository(s, folder, true))
+		return 0;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (!has(s, folder, parts[i], true) && join(path, folder, parts[i]))
+			return path_set_add(&s->fresh, path) ? 0 : no_memory(err);
+	return 0;
 }
 
 static int visit_folder(struct scan *s, const struct ws_entry *e, const struct ws_ident *old, struct ak_err *err)
 {
 	bool above = parent_covered(s, e->path);
-	int r = look_for_bare(s, e, err);
+	int r = look_for_bare(s, e->path, e->name, err);
 
 	if (r < 0)
 		return r;
@@ -254,10 +279,13 @@ int scan_layer(int upper, int lower, int64_t start_ns, struct journal *ret, stru
 	int r;
 
 	*ret = (struct journal){ 0 };
-	r = ws_walk(upper, "", visit_upper, trouble_upper, &s, err);
+	r = look_for_bare(&s, "", "", err);
+	if (r == 0)
+		r = ws_walk(upper, "", visit_upper, trouble_upper, &s, err);
 	if (r == 0)
 		journal_sort(ret);
 	path_set_release(&s.covered);
 	path_set_release(&s.bare);
+	path_set_release(&s.fresh);
 	return r;
 }

@@ -326,7 +326,58 @@ START_TEST(a_bare_repository_is_a_git_folder)
 	scan(later());
 	ck_assert(journal_find(&j, "g/config")->flags & CHANGE_PROTECTED);
 	ck_assert(journal_find(&j, "g/hooks/post-receive")->flags & CHANGE_PROTECTED);
+	/* without it, it is none */
+	ck_assert(journal_find(&j, "g/HEAD")->flags & CHANGE_PROTECTED);
+	ck_assert(!(journal_find(&j, "g/refs")->flags & CHANGE_PROTECTED));
+}
+END_TEST
+
+/* a run before has left a config in a folder that was none of git's */
+START_TEST(what_makes_a_repository_of_a_folder_is_protected)
+{
+	static const char *const last[] = { "HEAD", "refs", "objects" };
+
+	for (size_t i = 0; i < 3; i++) {
+		char path[16], dir[16];
+
+		(void)snprintf(dir, sizeof(dir), "g%zu", i);
+		ck_assert_int_eq(mkdirat(lower, dir, 0755) | mkdirat(upper, dir, 0755), 0);
+		for (size_t k = 0; k < 3; k++) {
+			(void)snprintf(path, sizeof(path), "%s/%s", dir, last[k]);
+			if (k == 0)
+				put(k == i ? upper : lower, path, "ref: refs/heads/x\n");
+			else
+				ck_assert_int_eq(mkdirat(k == i ? upper : lower, path, 0755), 0);
+		}
+	}
+	scan(later());
+	ck_assert(journal_find(&j, "g0/HEAD")->flags & CHANGE_PROTECTED);
+	ck_assert(journal_find(&j, "g1/refs")->flags & CHANGE_PROTECTED);
+	ck_assert(journal_find(&j, "g2/objects")->flags & CHANGE_PROTECTED);
+}
+END_TEST
+
+START_TEST(the_workspace_itself_may_become_a_repository)
+{
+	ck_assert_int_eq(mkdirat(upper, "objects", 0755) | mkdirat(upper, "refs", 0755), 0);
+	put(upper, "HEAD", "ref: refs/heads/x\n");
+	put(upper, "config", "[core]\n\tfsmonitor = evil\n");
+	scan(later());
+	ck_assert(journal_find(&j, "HEAD")->flags & CHANGE_PROTECTED);
+	ck_assert(journal_find(&j, "config")->flags & CHANGE_PROTECTED);
+}
+END_TEST
+
+START_TEST(a_repository_that_was_one_has_an_ordinary_head)
+{
+	ck_assert_int_eq(mkdirat(lower, "g", 0755) | mkdirat(lower, "g/objects", 0755) | mkdirat(lower, "g/refs", 0755) |
+			 mkdirat(upper, "g", 0755), 0);
+	put(lower, "g/HEAD", "ref: refs/heads/x\n");
+	put(upper, "g/HEAD", "ref: refs/heads/other\n");
+	put(upper, "g/commondir", "../h\n");
+	scan(later());
 	ck_assert(!(journal_find(&j, "g/HEAD")->flags & CHANGE_PROTECTED));
+	ck_assert(journal_find(&j, "g/commondir")->flags & CHANGE_PROTECTED);
 }
 END_TEST
 
@@ -457,6 +508,9 @@ int main(void)
 	tcase_add_test(t, a_choice_takes_its_parents_with_it);
 	tcase_add_test(t, protected_names_are_held_back);
 	tcase_add_test(t, a_bare_repository_is_a_git_folder);
+	tcase_add_test(t, what_makes_a_repository_of_a_folder_is_protected);
+	tcase_add_test(t, the_workspace_itself_may_become_a_repository);
+	tcase_add_test(t, a_repository_that_was_one_has_an_ordinary_head);
 	tcase_add_test(t, a_link_in_the_way_is_never_followed);
 	suite_add_tcase(s, t);
 	tcase_add_checked_fixture(race, fixture, end_fixture);

@@ -19,7 +19,8 @@ START_TEST(what_runs_later_is_protected)
 		".GIT/Hooks/x", ".Git/CONFIG", "sub/.git/config", "a/b/.git/hooks/x", ".git/rebase-merge/git-rebase-todo",
 		".git/sequencer/todo", ".git/objects/info/alternates", ".git/unknown", ".git/HEAD/x", ".vscode/tasks.json",
 		"sub/.envrc", "AGENTS.md", "x/agents.MD", ".git", "wt/.git", ".gitmodules", "deep/.github/workflows/ci.yml",
-		".git/hooks", ".git/worktrees/w/hooks/x", ".git/info/sparse-checkout.d",
+		".git/hooks", ".git/worktrees/w/hooks/x", ".git/info/sparse-checkout.d", ".git/info", ".GIT/objects/Info",
+		".git/worktrees", ".git/worktrees/w",
 	};
 
 	for (size_t i = 0; i < LEN(paths); i++)

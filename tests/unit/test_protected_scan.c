@@ -250,6 +250,26 @@ START_TEST(a_bare_repository_is_one)
 }
 END_TEST
 
+START_TEST(what_becomes_a_repository_is_named)
+{
+	put("b/config", "old");
+	put("HEAD", "");
+	put("objects/x", "");
+	put("config", "old");
+	set();
+	put("b/HEAD", "");
+	put("b/objects/x", "");
+	put("b/refs/x", "");
+	put("refs/x", "");
+	put("b/.envrc", "a name that counts anywhere");
+	scan();
+	ck_assert_uint_eq(rep.n, 3);
+	IS("b/HEAD", PROTECTED_ADDED);
+	IS("b/.envrc", PROTECTED_ADDED);
+	IS("refs", PROTECTED_ADDED);
+}
+END_TEST
+
 START_TEST(many_are_counted)
 {
 	char name[64];
@@ -321,6 +341,7 @@ int main(void)
 	tcase_add_test(t, a_removed_file_changes_its_protected_folder);
 	tcase_add_test(t, links_are_looked_at_and_not_followed_out);
 	tcase_add_test(t, a_bare_repository_is_one);
+	tcase_add_test(t, what_becomes_a_repository_is_named);
 	tcase_add_test(t, many_are_counted);
 	tcase_add_test(t, too_deep_is_said);
 	tcase_add_test(t, members_of_a_git_folder);
