@@ -10,8 +10,10 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "executor/ns/sysmount.h"
 #include "executor/shared/ak_attr.h"
@@ -25,9 +27,31 @@ struct walk {
 	int start;
 	unsigned depth;		/* folders below the root */
 	unsigned links;
+	uint64_t mount;		/* with AK_RESOLVE_NO_XDEV: the one that is not left */
 	char rest[PATH_MAX];	/* still to go */
 	const struct ak_open_how *how;
 };
+
+static int mount_of(int fd, uint64_t *ret)
+{
+	struct statx st;
+
+	if (statx(fd, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, STATX_MNT_ID, &st) < 0)
+		return -errno;
+	if (!(st.stx_mask & STATX_MNT_ID))	/* before Linux 5.8 */
+		return -ENOSYS;
+	*ret = st.stx_mnt_id;
+	return 0;
+}
+
+/* Return: 0, or -EXDEV where a mount was crossed that must not be */
+static int stays(const struct walk *w, int fd)
+{
+	uint64_t mount;
+	int r = w->how->resolve & AK_RESOLVE_NO_XDEV ? mount_of(fd, &mount) : 0;
+
+	return r < 0 || !(w->how->resolve & AK_RESOLVE_NO_XDEV) ? r : mount == w->mount ? 0 : -EXDEV;
+}
 
 static void enter(struct walk *w, int fd)
 {
@@ -62,7 +86,7 @@ static int follow(struct walk *w, const char *name, const char *behind)
 
 static int step_up(struct walk *w)
 {
-	int fd;
+	int fd, r;
 
 	if (w->how->resolve & (AK_RESOLVE_BENEATH | AK_RESOLVE_NO_SYMLINKS))
 		return -EXDEV;
@@ -71,6 +95,11 @@ static int step_up(struct walk *w)
 	fd = openat(w->at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
+	r = stays(w, fd);
+	if (r < 0) {
+		(void)close(fd);
+		return r;
+	}
 	enter(w, fd);
 	w->depth--;
 	return 0;
@@ -85,8 +114,13 @@ static int finish(struct walk *w, const char *name)
 
 	if (fd < 0 && errno != ELOOP)
 		return -errno;
-	if (fd >= 0 && (!(flags & O_PATH) || (fstat(fd, &st) == 0 && !S_ISLNK(st.st_mode))))
-		return fd;
+	if (fd >= 0 && (!(flags & O_PATH) || (fstat(fd, &st) == 0 && !S_ISLNK(st.st_mode)))) {
+		int r = stays(w, fd);
+
+		if (r < 0)
+			(void)close(fd);
+		return r < 0 ? r : fd;
+	}
 	ak_fd_close(&fd);
 	if (w->how->resolve & AK_RESOLVE_NO_SYMLINKS)
 		return -ELOOP;
@@ -98,6 +132,7 @@ static int step(struct walk *w, const char *name, const char *behind)
 {
 	int fd = openat(w->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
+	int r;
 
 	if (fd < 0)
 		return -errno;
@@ -105,9 +140,10 @@ static int step(struct walk *w, const char *name, const char *behind)
 		(void)close(fd);
 		return w->how->resolve & AK_RESOLVE_NO_SYMLINKS ? -ELOOP : follow(w, name, behind);
 	}
-	if (!S_ISDIR(st.st_mode)) {
+	r = S_ISDIR(st.st_mode) ? stays(w, fd) : -ENOTDIR;
+	if (r < 0) {
 		(void)close(fd);
-		return -ENOTDIR;
+		return r;
 	}
 	enter(w, fd);
 	w->depth++;
@@ -164,8 +200,6 @@ static int by_steps(int dirfd, const char *path, const struct ak_open_how *how)
 	size_t n = strlen(path);
 	int r;
 
-	if (how->resolve & AK_RESOLVE_NO_XDEV)
-		return -ENOSYS;
 	if (n == 0 || n >= sizeof(w.rest))
 		return n == 0 ? -ENOENT : -ENAMETOOLONG;
 	if (path[0] == '/' && (how->resolve & AK_RESOLVE_BENEATH))
@@ -181,7 +215,9 @@ static int by_steps(int dirfd, const char *path, const struct ak_open_how *how)
 	w.root = how->resolve & AK_RESOLVE_IN_ROOT ? dirfd : top;
 	w.start = path[0] == '/' ? w.root : dirfd;
 	w.at = w.start;
-	r = go(&w);
+	r = how->resolve & AK_RESOLVE_NO_XDEV ? mount_of(w.start, &w.mount) : 0;
+	if (r == 0)
+		r = go(&w);
 	if (w.at != w.start && w.at != w.root)
 		ak_fd_close(&w.at);
 	return r;

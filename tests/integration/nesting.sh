@@ -35,6 +35,13 @@ like "inner covers" "$(js 'd["stderr"]')" "kallsyms: Permission denied"
 is "written through both" "$(cat "$WS/made")" y
 is "owner" "$(stat -c %u "$WS/made")" "$(stat -c %u "$WS")"
 
+t "USR:changes-of-an-ak-inside"
+ak --nesting -q --ro "$DIR/bin" -c "$DIR/bin/ak exec --write cow --apply always -c 'echo z >taken'; echo \$?; $DIR/bin/ak exec -c 'mkdir -p n; echo x >n/.envrc'"
+is "exit code" "$(out)" 0
+is "taken over" "$(cat "$WS/taken")" z
+like "protected names are looked for inside" "$(err)" "^ak: protected names changed: n/.envrc .new.$"
+rm -r "$WS/n" "$WS/taken"
+
 t "USR:ak-inside-keeps-out-what-the-outer-one-hides"
 echo secret >"$WS/hid"
 ak --nesting --hide "$WS/hid" --ro "$DIR/bin" -- "$DIR/bin/ak" exec -- cat hid

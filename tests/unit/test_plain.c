@@ -316,7 +316,8 @@ START_TEST(steps_find_what_the_kernel_finds)
 		"a/up/b/f", "abs", "abs/f", "loop", "loop/x", "none", "none/x", "a/none", "f/x", "f/", "out", "deep/link/b/f", "a/b/f/", "chain",
 	};
 	static const uint64_t resolves[] = {AK_RESOLVE_NO_SYMLINKS | AK_RESOLVE_BENEATH, AK_RESOLVE_IN_ROOT,
-					    AK_RESOLVE_NO_SYMLINKS | AK_RESOLVE_NO_MAGICLINKS};
+					    AK_RESOLVE_NO_SYMLINKS | AK_RESOLVE_NO_MAGICLINKS,
+					    AK_RESOLVE_NO_SYMLINKS | AK_RESOLVE_BENEATH | AK_RESOLVE_NO_XDEV};
 	int dir;
 
 	make_dir("other/a/b");
@@ -352,6 +353,21 @@ START_TEST(steps_find_what_the_kernel_finds)
 			close(s);
 	}
 	close(dir);
+}
+END_TEST
+
+START_TEST(steps_stay_on_a_mount)
+{
+	struct ak_open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = AK_RESOLVE_NO_XDEV | AK_RESOLVE_NO_SYMLINKS};
+	int slash = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
+
+	ck_assert_int_eq(sys_openat2_steps(slash, "proc", &how), -EXDEV);
+	ck_assert_int_eq(sys_openat2_steps(slash, "proc/1", &how), -EXDEV);
+	fd = sys_openat2_steps(proc, "1", &how);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	close(slash);
+	close(proc);
 }
 END_TEST
 
@@ -393,6 +409,7 @@ int main(void)
 	tcase_add_test(t, begin_removes_what_nobody_holds_and_leaves_the_rest);
 	tcase_add_test(t, begin_refuses_a_folder_that_others_may_use);
 	tcase_add_test(t, steps_find_what_the_kernel_finds);
+	tcase_add_test(t, steps_stay_on_a_mount);
 	tcase_add_test(t, steps_make_a_file_but_not_through_a_link);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);
