@@ -63,6 +63,12 @@ static void notes_of(struct stage *s, const struct change *ch)
 		note(s, ch, "new folder");
 	else if (S_ISDIR(ch->old.mode) && ch->op == CHANGE_DELETED)
 		note(s, ch, "deleted folder");
+	else if (S_ISREG(ch->now.mode) && ch->op == CHANGE_ADDED && ch->now.mode & 0111)
+		note(s, ch, ch->now.size ? "new executable file" : "new executable file, empty");
+	else if (S_ISREG(ch->now.mode) && ch->op == CHANGE_ADDED && ch->now.size == 0)
+		note(s, ch, "new file, empty");
+	else if (S_ISREG(ch->old.mode) && ch->op == CHANGE_DELETED && ch->old.size == 0)
+		note(s, ch, "deleted file, empty");
 	if (ch->op == CHANGE_TYPE && !(ch->flags & CHANGE_SPECIAL)) {
 		changes_path(s->notes, ch->path);
 		ak_buf_str(s->notes, "\n");
@@ -115,15 +121,20 @@ static int put_file(struct stage *s, int dir, const char *name, int to_dir, cons
 	return r;
 }
 
-static int put_link(struct stage *s, int dir, const char *name, int to_dir, const char *to)
+/* diff(1) stops at a link that is on one side only, so links are among the notes */
+static int put_link(struct stage *s, int dir, const char *name, int side, const struct change *ch)
 {
 	char text[WS_PATH_MAX + 1] AK_UNINIT;
 	int n = ws_read_link(dir, name, text);
 
 	if (n < 0)
 		return n;
-	s->files++;
-	return symlinkat(text, to_dir, to) < 0 ? -errno : 0;
+	ak_buf_printf(s->notes, "%s%s symbolic link: ", ch->flags & CHANGE_PROTECTED ? "[protected] " : "", side ? "new" : "old");
+	changes_path(s->notes, ch->path);
+	ak_buf_str(s->notes, " -> ");
+	changes_path(s->notes, text);
+	ak_buf_str(s->notes, "\n");
+	return 0;
 }
 
 /* @root has the file at its path; which side it is copied to */
@@ -140,10 +151,10 @@ static int put(struct stage *s, const struct change *ch, uint32_t mode, int root
 		note(s, ch, "is not there any more");
 		return 0;
 	}
+	if (S_ISLNK(mode))
+		return put_link(s, dir, name, side == s->side[1], ch);
 	to_dir = make_parents(side, ch->path, &to);
-	if (to_dir < 0)
-		return to_dir;
-	return S_ISREG(mode) ? put_file(s, dir, name, to_dir, to, ch) : put_link(s, dir, name, to_dir, to);
+	return to_dir < 0 ? to_dir : put_file(s, dir, name, to_dir, to, ch);
 }
 
 /* a path that is a folder on one side and a file on the other cannot be compared; the notes have said so */

@@ -91,6 +91,35 @@ is "discard" "$RC" 0
 ok "nothing happened" test -f "$WS/new/f"
 is "state is empty" "$(ls "$XDG_STATE_HOME/ak/sessions")" ""
 
+t "diff-names-what-has-no-text"
+ln -s old "$WS/was"
+touch "$WS/nothing"
+sleep 0.02
+ak --write cow -q -c 'ln -s /etc/passwd out; ln -sfn new was; rm nothing; touch empty; echo 1 >run; chmod 755 run; ln -s x "$(printf "l\ni")"'
+aks diff
+is "exit code" "$RC" 0
+is "no complaint" "$(err)" ""
+like "new link" "$(out)" "new symbolic link: out -> /etc/passwd"
+like "changed link" "$(out)" $'old symbolic link: was -> old\nnew symbolic link: was -> new'
+like "empty" "$(out)" "new file, empty: empty"
+like "deleted" "$(out)" "deleted file, empty: nothing"
+like "executable" "$(out)" "new executable file: run"
+like "cannot forge lines" "$(out)" 'new symbolic link: "l\\x0ai" -> x'
+aks discard
+
+t "a-workspace-cannot-become-a-repository-unnamed"
+ak --write cow --apply always -c 'printf "[core]\n\tfsmonitor = x\n\tworktree = .\n" >config; mkdir objects refs; echo "ref: refs/heads/x" >HEAD'
+is "at once" "$RC" 125
+is "nothing" "$(ls "$WS")" ""
+aks discard
+mkdir "$WS/n"
+printf '[core]\n\tfsmonitor = x\n' >"$WS/n/config"
+sleep 0.02
+ak --write cow --apply always -c 'mkdir n/objects n/refs; echo "ref: refs/heads/x" >n/HEAD'
+is "later" "$RC" 125
+like "named" "$(err)" '1 protected name: "n/HEAD"'
+aks discard
+
 t "apply-always-and-its-refusals"
 echo a >"$WS/a"
 sleep 0.02
@@ -164,7 +193,7 @@ ak --write cow -q -c 'mkdir -p deep/er/.GitHub .husky g/objects g/refs g/hooks
 aks apply
 is "held back" "$RC" 1
 is "all of them, first" "$(err | sed -n 's/^ak: protected: \(.*\) (.*/\1/p' | sort | tr '\n' ' ')" \
-	".husky/pre-commit AGENTS.md deep/.envrc deep/.git deep/er/.GitHub/x g/hooks/post-update sub/.git/config sub/.git/hooks/post-commit "
+	".husky/pre-commit AGENTS.md deep/.envrc deep/.git deep/er/.GitHub/x g/HEAD g/hooks/post-update sub/.git/config sub/.git/hooks/post-commit "
 is "the rest is there" "$(cat "$WS/src.c" "$WS/conftest.py")" "7
 8"
 no "no hook" test -e "$WS/sub/.git/hooks/post-commit"
@@ -175,7 +204,7 @@ ok "taken" test -f "$WS/.husky/pre-commit"
 aks apply deep
 is "a folder above does not name them" "$RC" 1
 no "not taken" test -e "$WS/deep/er/.GitHub/x"
-aks apply --allow-protected .git --allow-protected .github --allow-protected .envrc --allow-protected AGENTS.md --allow-protected g/hooks/post-update
+aks apply --allow-protected .git --allow-protected .github --allow-protected .envrc --allow-protected AGENTS.md --allow-protected g/HEAD --allow-protected g/hooks/post-update
 is "all named" "$RC" 0
 is "taken" "$(cat "$WS/deep/er/.GitHub/x" "$WS/g/hooks/post-update")" "1
 6"
