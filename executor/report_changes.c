@@ -109,6 +109,9 @@ void report_protected_text(const struct report *r, struct ak_buf *out)
 	}
 	if (told > 0 && rest > 0)
 		ak_buf_printf(out, " and %zu more", rest);
+	/* a command can make a tree that takes too long, and then change what comes after it */
+	if (p && p->cut)
+		ak_buf_printf(out, "%snot all of the workspace was looked through for changed protected names", told > 0 ? "; " : "");
 	if (told > 0 && !out->failed)
 		ak_text_clean(out->data + start);
 }

@@ -35,6 +35,14 @@ ak --allow-protected .env --report "$DIR/report" -- sh -c 'echo zz >.env'
 is "allowed: no line" "$(err)" ""
 is "but in the result" "$(js 'd["changes"]["protected"][0]["path"]' "$DIR/report")" .env
 
+t "98:what-was-not-looked-at-is-said"
+ak -- sh -c 'p=.; for i in $(seq 70); do p=$p/x; done; mkdir -p $p; echo x >$p/.envrc'
+is "line" "$(err)" "ak: not all of the workspace was looked through for changed protected names"
+ak -- sh -c 'echo x >.envrc'
+is "line with names" "$(err)" "ak: protected names changed: .envrc (new); not all of the workspace was looked through for changed protected names"
+ak -q -- sh -c 'mkdir y; echo x >y/.envrc'
+is "quiet" "$(err)" ""
+
 t "98:write-none-changes-nothing"
 ak --write none --json -- true
 is "changes" "$(js 'd["changes"]')" None
@@ -83,6 +91,13 @@ git init -q --bare "$WS/bare"
 sleep 0.05
 ak --json -- sh -c 'echo x >n/.git/hooks/post-commit; git -C n config core.hooksPath x; echo x >bare/hooks/update; echo ref >n/.git/HEAD'
 is "told" "$(js '" ".join(sorted(p["path"] for p in d["changes"]["protected"]))')" "bare/hooks/update n/.git/config n/.git/hooks/post-commit"
+
+t "98:a-folder-that-becomes-a-repository"
+repo
+ak -- sh -c 'mkdir n; printf "[core]\n\tfsmonitor = x\n" >n/config'
+is "no repository yet" "$(err)" ""
+ak -- sh -c 'mkdir n/objects n/refs; echo "ref: refs/heads/x" >n/HEAD; echo x >n/.envrc'
+is "line" "$(err)" "ak: protected names changed: n/.envrc (new), n/HEAD (new)"
 
 t "98:in-a-named-sandbox"
 repo
