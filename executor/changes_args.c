@@ -31,7 +31,24 @@ static bool listed(const char *list, const char *word, size_t n)
 	return false;
 }
 
-/* "src/", "./src" and "/src" of the workspace are "src"; "." is all of it */
+/* does @path go above where it begins? */
+static bool leaves(const char *path)
+{
+	int depth = 0;
+
+	while (*path && depth >= 0) {
+		size_t n = strcspn(path, "/");
+
+		if (n == 2 && path[0] == '.' && path[1] == '.')
+			depth--;
+		else if (n > 1 || (n == 1 && path[0] != '.'))
+			depth++;
+		path += n + (path[n] == '/');
+	}
+	return depth < 0;
+}
+
+/* "src/", "./src" and "/src" of the workspace are "src"; "." is all of it; "../src" is not in it */
 static int add_path(struct changes_args *a, const char *word, struct ak_err *err)
 {
 	char *clean = ak_path_normalize("/", word);
@@ -39,6 +56,10 @@ static int add_path(struct changes_args *a, const char *word, struct ak_err *err
 
 	if (!clean)
 		return ak_err_sys(err, errno, "path \"%.100s\"", word);
+	if (leaves(word)) {
+		free(clean);
+		return ak_err_set(err, EINVAL, "\"%.100s\" is no path in the workspace - paths are relative to it", word);
+	}
 	v = reallocarray(a->paths, a->npaths + 2, sizeof(*v));
 	if (!v || a->npaths >= CHANGES_WORDS_MAX) {
 		free(clean);

@@ -187,7 +187,7 @@ static bool is_repository(const struct scan *s, const char *folder, bool before)
 }
 
 /*
- * What is in a repository that was none before may be as old as any: a config that nobody minded then. So the name that makes it one
+ * What is in a repository that was none before may be older: a config that nobody minded then. So the name that makes it one
  * counts as protected; one is enough.
  */
 static int look_for_bare(struct scan *s, const char *folder, const char *name, struct ak_err *err)

@@ -74,6 +74,9 @@ aks diff --stat a
 like "stat" "$(out)" "modified a \| 2 -> 4"
 aks diff --json
 is "json" "$(js '[f["op"] for f in d["files"]]')" "['modified', 'modified', 'added', 'added']"
+aks apply ../a
+is "above the workspace" "$RC" 2
+like "said" "$(err)" '^ak: "../a" is no path in the workspace'
 aks apply a
 is "one path" "$RC" 0
 is "applied" "$(cat "$WS/a")" "a
