@@ -180,7 +180,12 @@ static void take_reply(struct drv *d, const struct init_rep *m, int fd)
 		copy(d->file_text, sizeof(d->file_text), m->text);
 		copy(d->file_hint, sizeof(d->file_hint), m->hint);
 		d->have_file = true;
+	} else if ((!c || c->done) && m->type == INIT_REP_EXITED && (m->flags & INIT_EXITED_LOST)) {
+		return;	/* of a keeper that was killed after it had told of the end: the executor overlooks it as well */
 	} else if (!c || c->done) {
+		(void)fprintf(stderr, "not expected: message %u about %u (%s), flags %x, status %x; it had ended with %u, flags %x, status %x\n",
+			      (unsigned)m->type, m->id, c ? "ended" : "unknown", m->flags, m->wstatus, c ? (unsigned)c->end.type : 0,
+			      c ? c->end.flags : 0, c ? c->end.wstatus : 0);
 		d->bad++;
 	} else if (m->type == INIT_REP_STARTED) {
 		c->pid = m->pid;
