@@ -197,7 +197,8 @@ static void thousands(struct drv *d, unsigned many)
 	(void)usleep(300000);
 	(void)drv_stats(d);
 	say(bad == 0, "ALLOWED", "thousands-in-turn", "%u failed", bad);
-	say(d->stats.fds == before.fds && d->stats.processes == before.processes && d->stats.rss_bytes <= before.rss_bytes + 65536,
+	/* three commands are prepared ahead, and one of them may be on its way */
+	say(d->stats.fds <= before.fds + 3 && d->stats.processes <= before.processes + 3 && d->stats.rss_bytes <= before.rss_bytes + 65536,
 	    "ALLOWED", "nothing-grows", "descriptors %u to %u, processes %u to %u, memory %llu to %llu", before.fds, d->stats.fds,
 	    before.processes, d->stats.processes, (unsigned long long)before.rss_bytes, (unsigned long long)d->stats.rss_bytes);
 	(void)fprintf(stderr, "descriptors %u, processes %u, memory of init %llu kB, before %llu kB\n", d->stats.fds, d->stats.processes,
