@@ -50,6 +50,10 @@ static const struct op_row op_table[] = {
 	{ AK_OP_LIST, READY, 0, 0, 0, op_list },
 	/* ends a sandbox the client may use: its own, or the executor's named one */
 	{ AK_OP_DESTROY, READY, 4, 4, 0, op_destroy },
+	/* reads the layer that ak's own overlay keeps the sandbox's changes in; names of paths below the workspace come back */
+	{ AK_OP_CHANGES, READY, 8, 8, 0, op_changes },
+	/* ends the sandbox; what is taken over into the workspace the command line must have allowed, protected names apart */
+	{ AK_OP_FINISH, READY, 9, 9, 0, op_finish },
 	/* ends the executor: whoever may connect may end it, as closing the agent's connection does */
 	{ AK_OP_SHUTDOWN, READY, 4, 4, 0, op_shutdown },
 };

@@ -339,7 +339,7 @@ static void put_far_isolation(struct ak_json *j, const struct ak_facts *f)
 	u64_or_null(j, "landlock_abi", f->landlock_abi, f->landlock_abi > 0);
 	ak_json_str(j, "network", f->net == AK_NET_HOST ? "host" : "none");
 	ak_json_str(j, "root", f->root);
-	ak_json_str(j, "workspace", f->write == AK_WRITE_NONE ? "none" : "direct");
+	ak_json_str(j, "workspace", f->write == AK_WRITE_NONE ? "none" : f->write == AK_WRITE_COW ? "cow" : "direct");
 	ak_json_str(j, "identity", f->identity < AK_IDENTITY_END ? identities[f->identity] : NULL);
 	ak_json_obj_end(j);
 }

@@ -137,6 +137,8 @@ int op_wait(struct request *q);
 int op_job_list(struct request *q);
 int op_job_log(struct request *q);
 int op_file(struct request *q);
+int op_changes(struct request *q);
+int op_finish(struct request *q);
 
 /* --- sandboxes: serve_box.c, serve_ctl.c --- */
 

@@ -192,6 +192,44 @@ int ak_file_mkdir(struct ak_client *cl, uint32_t sandbox, const char *path, unsi
 int ak_file_remove(struct ak_client *cl, uint32_t sandbox, const char *path, bool recursive, struct ak_err *err);
 int ak_file_rename(struct ak_client *cl, uint32_t sandbox, const char *from, const char *to, bool excl, struct ak_err *err);
 
+/* --- the copy of the workspace: executors with --write cow; there is one copy, and one sandbox at a time has it --- */
+
+struct ak_change_set {
+	enum ak_outcome outcome;
+	char id[AK_CHANGES_ID_MAX];	/* of the changeset */
+	uint64_t total, nprotected, nconflicts;
+	bool more;		/* not all of @total are in @data */
+	uint32_t entries;
+	uint8_t *data;		/* owned: entries for ak_change_next() */
+	size_t len;
+	struct ak_err why;	/* code not 0: APPLY was not done, and all is kept */
+};
+void ak_change_set_release(struct ak_change_set *s);
+
+/** ak_change_op_name() - "added", "modified", "deleted", "mode", "type": as in ak-exec/1 */
+const char *ak_change_op_name(unsigned op);
+
+/**
+ * ak_changes() - what was changed so far
+ * @sandbox:	0: the one that has the copy, or had it last
+ * @limit:	entries wanted; 0: AK_CHANGES_MAX. Numbers are always of all
+ * What commands change meanwhile may be in it or not. Return: 0; -EREMOTEIO with AK_CODE_NO_CHANGES (no copy, or FINISH is done),
+ * AK_CODE_BUSY (FINISH goes on), AK_CODE_CHANGES.
+ */
+int ak_changes(struct ak_client *cl, uint32_t sandbox, uint32_t limit, struct ak_change_set *ret, struct ak_err *err);
+
+/**
+ * ak_finish() - end the sandbox with everything in it, then keep, apply or discard its changes
+ * @action:	AK_FINISH_APPLY is refused with AK_CODE_NOT_ALLOWED unless the executor was started with --apply always
+ * @flags:	enum ak_finish_flags
+ * Also when the sandbox has ended already. After APPLY or DISCARD the next sandbox begins anew on the workspace; what was kept is
+ * left as changeset ret->id, and FINISH can be asked for again, but no sandbox.
+ * Return: 0 when it is done, and then @ret->outcome says what: an APPLY that changes outside or protected names stand against
+ * gives AK_CHANGES_KEPT, @ret->why, and AK_CHANGE_CONFLICT or AK_CHANGE_PROTECTED at the entries. Else as ak_changes().
+ */
+int ak_finish(struct ak_client *cl, uint32_t sandbox, enum ak_finish_action action, uint32_t flags, struct ak_change_set *ret,
+	      struct ak_err *err);
+
 #ifdef __cplusplus
 }
 #endif

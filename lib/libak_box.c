@@ -68,11 +68,11 @@ void ak_bytes_release(struct ak_bytes *b)
 	*b = (struct ak_bytes){ 0 };
 }
 
-static int read_memfd(int fd, uint8_t *to, size_t len)
+int libak_read_memfd(int fd, size_t max, uint8_t *to, size_t len)
 {
 	size_t done = 0;
 
-	if (ak_memfd_check(fd, AK_FILE_MAX) < (long)len)
+	if (ak_memfd_check(fd, max) < (long)len)
 		return -EBADMSG;
 	while (done < len) {
 		ssize_t n = pread(fd, to + done, len - done, (off_t)done);
@@ -97,7 +97,7 @@ static int take_data(struct ak_frame *f, const struct ak_file_reply *m, struct a
 	if (!b.data)
 		return -ENOMEM;
 	if (m->flags & AK_REPLY_DATA_FD)
-		r = read_memfd(f->fds[0], b.data, b.len);
+		r = libak_read_memfd(f->fds[0], AK_FILE_MAX, b.data, b.len);
 	else if (m->bytes_len)
 		memcpy(b.data, m->bytes, m->bytes_len);
 	if (r < 0) {

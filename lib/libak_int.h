@@ -12,6 +12,7 @@
 
 #define LIBAK_ANSWER_MS 10000	/* for what an executor answers at once */
 #define LIBAK_BUILD_MS 60000	/* for what makes or ends sandboxes, or moves files */
+#define LIBAK_CHANGES_MS 600000	/* for what reads or moves all changes of a workspace */
 
 struct ak_client {
 	int fd;			/* owned */
@@ -57,5 +58,7 @@ int libak_event(struct ak_client *cl, struct ak_frame *f, struct ak_event *ret);
 /** libak_forget() - no more answers come for @seq */
 void libak_forget(struct ak_client *cl, uint32_t seq);
 int libak_malformed(struct ak_client *cl, struct ak_err *err);
+/** libak_read_memfd() - read all @len bytes of a sealed memory file of at most @max. Return: 0 or -EBADMSG. */
+int libak_read_memfd(int fd, size_t max, uint8_t *to, size_t len);
 
 #endif

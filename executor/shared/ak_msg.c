@@ -16,6 +16,7 @@
 #define SIGNO_MAX 64u		/* _NSIG */
 #define RESOURCES 16u		/* RLIM_NLIMITS */
 #define MODE_MAX 07777u
+#define TYPE_MODE_MAX 0177777u
 #define SIZE16_MAX 65535u	/* struct winsize */
 #define EXIT_CODE_MAX 255u
 
@@ -192,6 +193,8 @@ static void c_facts(struct coder *c, struct ak_facts *m)
 	c_str(c, &m->cwd, AK_PATH_MAX);
 	c_str(c, &m->user, AK_PATH_MAX);
 	c_str(c, &m->home, AK_PATH_MAX);
+	c_str(c, &m->changes, AK_CHANGES_ID_MAX);
+	check(c, m->write == AK_WRITE_COW || !m->changes[0]);
 	c_limits(c, m->limit);
 	c_warnings(c, &m->nwarnings, m->warning);
 }
@@ -500,6 +503,49 @@ static void c_refused(struct coder *c, struct ak_refused *m)
 	c_str(c, &m->hint, AK_TEXT_MAX);
 }
 
+static void c_changes_req(struct coder *c, struct ak_changes_req *m)
+{
+	c_u32(c, &m->sandbox, UINT32_MAX);
+	c_u32(c, &m->limit, AK_CHANGES_MAX);
+}
+
+static void c_finish(struct coder *c, struct ak_finish *m)
+{
+	c_u32(c, &m->sandbox, UINT32_MAX);
+	c_u8(c, &m->action, AK_FINISH_END - 1);
+	check(c, m->action >= AK_FINISH_KEEP);
+	c_u32(c, &m->flags, AK_FINISH_FLAGS_ALL);
+}
+
+static void c_changed(struct coder *c, struct ak_changed *m)
+{
+	c_u32(c, &m->flags, AK_CHANGED_FLAGS_ALL);
+	c_u8(c, &m->outcome, AK_OUTCOME_END - 1);
+	c_str(c, &m->id, AK_CHANGES_ID_MAX);
+	c_u64(c, &m->total);
+	c_u64(c, &m->nprotected);
+	c_u64(c, &m->nconflicts);
+	c_u32(c, &m->err, ERRNO_MAX);
+	c_str(c, &m->text, AK_TEXT_MAX);
+	c_str(c, &m->hint, AK_TEXT_MAX);
+	c_u32(c, &m->entries, AK_CHANGES_MAX);
+	c_u32(c, &m->data_len, AK_CHANGES_BYTES_MAX);
+	c_bytes(c, &m->bytes, &m->bytes_len, AK_FILE_INLINE);
+	check(c, m->total >= m->entries && m->total >= m->nprotected && m->total >= m->nconflicts);
+	check(c, ((m->flags & AK_CHANGED_MORE) != 0) == (m->total > m->entries));
+	check(c, (m->flags & AK_CHANGED_DATA_FD) ? m->bytes_len == 0 && m->data_len > 0 : m->bytes_len == m->data_len);
+}
+
+static void c_change(struct coder *c, struct ak_change *m)
+{
+	c_u8(c, &m->op, AK_CHANGE_OP_END - 1);
+	check(c, m->op >= AK_CHANGE_ADDED);
+	c_u32(c, &m->flags, AK_CHANGE_FLAGS_ALL);
+	c_u32(c, &m->mode, TYPE_MODE_MAX);
+	c_u64(c, &m->size);
+	c_str(c, &m->path, AK_PATH_MAX);
+}
+
 /* ---- both directions of each ---- */
 
 #define DEFINE(T)                                                                \
@@ -553,6 +599,23 @@ int ak_entry_next(const void *data, size_t len, size_t *pos, struct ak_entry *re
 	c.r.pos = *pos;
 	c_entry(&c, &m);
 	if (c.bad || c.r.failed || !name_is_below(m.name))
+		return -EBADMSG;
+	*pos = c.r.pos;
+	*ret = m;
+	return 1;
+}
+
+int ak_change_next(const void *data, size_t len, size_t *pos, struct ak_change *ret)
+{
+	struct coder c = { .writes = false };
+	struct ak_change m = { 0 };
+
+	if (*pos == len)
+		return 0;
+	ak_rd_init(&c.r, data, len);
+	c.r.pos = *pos;
+	c_change(&c, &m);
+	if (c.bad || c.r.failed || !name_is_below(m.path))
 		return -EBADMSG;
 	*pos = c.r.pos;
 	*ret = m;

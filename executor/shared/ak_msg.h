@@ -63,6 +63,7 @@ struct ak_facts {
 	const char *cwd;	/* inside */
 	const char *user;	/* inside */
 	const char *home;	/* inside */
+	const char *changes;	/* AK_WRITE_COW: id of the changeset that takes the changes; else "" */
 	struct ak_limit limit[AK_LIMITS];
 	uint32_t nwarnings;
 	const char *warning[AK_WARNINGS_MAX];
@@ -285,6 +286,43 @@ struct ak_refused {
 	const char *hint;
 };
 
+struct ak_changes_req {
+	uint32_t sandbox;	/* 0: whichever has the copy of the workspace, or had it */
+	uint32_t limit;		/* entries; 0: AK_CHANGES_MAX */
+};
+
+struct ak_finish {
+	uint32_t sandbox;	/* as above */
+	uint8_t action;		/* enum ak_finish_action */
+	uint32_t flags;		/* enum ak_finish_flags */
+};
+
+/* changes in the copy of the workspace, and what became of them */
+struct ak_changed {
+	uint32_t flags;		/* enum ak_changed_flags */
+	uint8_t outcome;	/* enum ak_outcome */
+	const char *id;		/* of the changeset, also when it is gone */
+	uint64_t total;		/* changed paths */
+	uint64_t nprotected;	/* of them, AK_CHANGE_PROTECTED */
+	uint64_t nconflicts;	/* of them, AK_CHANGE_CONFLICT */
+	uint32_t err;		/* errno why APPLY was not done; 0: it was, or was not asked for */
+	const char *text;	/* the same in words; clean, one line */
+	const char *hint;
+	uint32_t entries;	/* how many are named */
+	uint32_t data_len;	/* bytes of them, here or in the memfd */
+	const uint8_t *bytes;	/* without AK_CHANGED_DATA_FD */
+	uint32_t bytes_len;
+};
+
+/* one changed path; they stand one after the other in the data, in the order of paths, a folder before what is in it */
+struct ak_change {
+	uint8_t op;		/* enum ak_change_op */
+	uint32_t flags;		/* enum ak_change_flags */
+	uint32_t mode;		/* type and permission bits as they are now; 0: nothing is there */
+	uint64_t size;		/* now */
+	const char *path;	/* from the workspace, any bytes but NUL */
+};
+
 #define AK_MSG_DECLARE(T)                                                       \
 	long ak_##T##_encode(const struct ak_##T *m, void *buf, size_t cap);    \
 	int ak_##T##_decode(const void *buf, size_t len, struct ak_##T *ret)
@@ -292,7 +330,7 @@ struct ak_refused {
 #define AK_MSG_EACH(X)                                                                                                       \
 	X(hello); X(hello_reply); X(create); X(created); X(exec_body); X(exec); X(started); X(cmd_ref); X(sandbox_ref);      \
 	X(shutdown); X(signal); X(resize); X(wait_req); X(result); X(jobs); X(job_log); X(log_data); X(file); X(file_reply); X(entry);    \
-	X(sandboxes); X(stat); X(refused)
+	X(sandboxes); X(stat); X(refused); X(changes_req); X(finish); X(changed); X(change)
 
 AK_MSG_EACH(AK_MSG_DECLARE);
 
@@ -303,5 +341,8 @@ AK_MSG_EACH(AK_MSG_DECLARE);
  * ".." in it: entries are written by the sandbox).
  */
 int ak_entry_next(const void *data, size_t len, size_t *pos, struct ak_entry *ret);
+
+/** ak_change_next() - the next entry of the data of CHANGED; as ak_entry_next() */
+int ak_change_next(const void *data, size_t len, size_t *pos, struct ak_change *ret);
 
 #endif

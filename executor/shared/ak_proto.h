@@ -12,7 +12,7 @@
 #define AK_SHARED_AK_PROTO_H
 
 #define AK_PROTO_MAGIC 0x70316b61u	/* "ak1p" */
-#define AK_PROTO_VERSION 1u
+#define AK_PROTO_VERSION 2u
 #define AK_HDR_BYTES 16u	/* u32 magic, u16 op, u16 flags (0), u32 seq, u32 payload bytes; little endian */
 #define AK_MSG_MAX 65536u	/* one frame with its header; an unprivileged socket's buffer takes several */
 #define AK_PAYLOAD_MAX (AK_MSG_MAX - AK_HDR_BYTES)
@@ -45,6 +45,9 @@
 #define AK_WALK_MAX 100000u		/* entries of one LIST or WALK */
 #define AK_LOG_CHUNK 49152u		/* bytes of one LOG_DATA */
 #define AK_POOL_MAX 32u
+#define AK_CHANGES_MAX 10000u		/* changed paths that one CHANGED names; all are counted */
+#define AK_CHANGES_BYTES_MAX (8u << 20)	/* bytes of their entries */
+#define AK_CHANGES_ID_MAX 16u		/* bytes of a changeset's id, with its NUL */
 #define AK_TITLE_MAX 160u		/* bytes of a job's command that JOBS shows */
 #define AK_TIMEOUT_MAX_MS (366ull * 86400 * 1000)
 
@@ -64,6 +67,8 @@ enum ak_op {
 	AK_OP_LIST = 12,	/* empty -> SANDBOXES */
 	AK_OP_DESTROY = 13,	/* ak_sandbox_ref -> OK, when nothing of it is left */
 	AK_OP_SHUTDOWN = 14,	/* ak_shutdown -> OK, when nothing of any sandbox is left; then the executor ends */
+	AK_OP_CHANGES = 15,	/* ak_changes_req -> CHANGED: what the copy of the workspace has that the workspace has not */
+	AK_OP_FINISH = 16,	/* ak_finish -> CHANGED, when the sandbox has ended and its changes were dealt with */
 	AK_OP_REQUESTS_END,
 
 	/* replies */
@@ -78,6 +83,7 @@ enum ak_op {
 	AK_OP_FILE_REPLY = 72,	/* ak_file_reply + memfd */
 	AK_OP_SANDBOX = 73,	/* ak_sandbox */
 	AK_OP_SANDBOXES = 74,	/* ak_sandboxes */
+	AK_OP_CHANGED = 75,	/* ak_changed + memfd */
 };
 
 /* why a request is refused; the text says it for people */
@@ -97,6 +103,8 @@ enum ak_code {
 	AK_CODE_VERSION = 13,	/* the client speaks another version of the protocol */
 	AK_CODE_INTERNAL = 14,	/* the executor lacks memory or descriptors */
 	AK_CODE_BUSY = 15,	/* commands or jobs run */
+	AK_CODE_NO_CHANGES = 16,	/* the workspace is no copy here, or its changes were dealt with already */
+	AK_CODE_CHANGES = 17,	/* the changes could not be read */
 	AK_CODE_END,
 };
 
@@ -152,7 +160,7 @@ enum ak_by { AK_BY_UNSET = 0, AK_BY_NONE = 1, AK_BY_CGROUP = 2, AK_BY_RLIMIT = 3
 enum ak_hit { AK_HIT_NO = 0, AK_HIT_YES = 1, AK_HIT_UNKNOWN = 2, AK_HIT_END };
 
 enum ak_net { AK_NET_NONE = 0, AK_NET_HOST = 1, AK_NET_END };
-enum ak_write { AK_WRITE_DIRECT = 0, AK_WRITE_NONE = 1, AK_WRITE_END };
+enum ak_write { AK_WRITE_DIRECT = 0, AK_WRITE_NONE = 1, AK_WRITE_COW = 2, AK_WRITE_END };
 enum ak_identity { AK_IDENTITY_SAME = 0, AK_IDENTITY_RANGE = 1, AK_IDENTITY_ROOT = 2, AK_IDENTITY_END };
 enum ak_seccomp { AK_SECCOMP_DEFAULT = 0, AK_SECCOMP_STRICT = 1, AK_SECCOMP_END };
 
@@ -200,5 +208,53 @@ enum ak_file_reply_flags {
 	AK_REPLY_MORE = 1u << 1,	/* READ: the file goes on; LIST, WALK: entries were left out */
 };
 #define AK_REPLY_FLAGS_ALL 0x3u
+
+/* what becomes of the changes in the copy of the workspace (--write cow) */
+enum ak_finish_action {
+	AK_FINISH_KEEP = 1,	/* as a changeset: `ak diff`, `ak apply`, `ak discard` later */
+	AK_FINISH_APPLY = 2,	/* taken over into the workspace, all or nothing; where something is against it they are kept */
+	AK_FINISH_DISCARD = 3,	/* thrown away */
+	AK_FINISH_END,
+};
+
+enum ak_finish_flags {
+	AK_FINISH_FORCE = 1u << 0,	/* also while commands or jobs run; else refused with AK_CODE_BUSY */
+};
+#define AK_FINISH_FLAGS_ALL 0x1u
+
+/* what has become of them */
+enum ak_outcome {
+	AK_CHANGES_OPEN = 0,	/* nothing yet: CHANGES only */
+	AK_CHANGES_NONE = 1,	/* there were none; nothing is kept */
+	AK_CHANGES_KEPT = 2,	/* as changeset `id`; with an error when they should have been applied */
+	AK_CHANGES_APPLIED = 3,
+	AK_CHANGES_DISCARDED = 4,
+	AK_OUTCOME_END,
+};
+
+/* the names are those of ak-exec/1; the numbers are the journal's */
+enum ak_change_op {
+	AK_CHANGE_ADDED = 1,
+	AK_CHANGE_MODIFIED = 2,
+	AK_CHANGE_DELETED = 3,
+	AK_CHANGE_MODE = 4,	/* the mode only */
+	AK_CHANGE_TYPE = 5,	/* a file where a folder was, a link where a file was, ... */
+	AK_CHANGE_OP_END,
+};
+
+enum ak_change_flags {
+	AK_CHANGE_PROTECTED = 1u << 0,	/* runs, or is obeyed, on the host later: held back by APPLY unless the user named it */
+	AK_CHANGE_TOUCHED = 1u << 1,	/* what was there before was changed outside meanwhile */
+	AK_CHANGE_SPECIAL = 1u << 2,	/* a FIFO, socket or device: never taken over */
+	AK_CHANGE_LISTED = 1u << 3,	/* a protected name of the kind that is named but not held back */
+	AK_CHANGE_CONFLICT = 1u << 4,	/* APPLY: stands against taking the changes over */
+};
+#define AK_CHANGE_FLAGS_ALL 0x1fu
+
+enum ak_changed_flags {
+	AK_CHANGED_DATA_FD = 1u << 0,	/* entries are in a sealed memfd that came with the reply */
+	AK_CHANGED_MORE = 1u << 1,	/* not all are named; protected ones are left out last */
+};
+#define AK_CHANGED_FLAGS_ALL 0x3u
 
 #endif

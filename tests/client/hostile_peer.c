@@ -422,6 +422,14 @@ static long make_request(struct peer *p, uint16_t *op, int fds[AK_FDS_MAX], size
 		return ak_job_log_encode(&(struct ak_job_log){ cmd, edge(), (uint32_t)rnd(AK_LOG_CHUNK) }, p->out, AK_PAYLOAD_MAX);
 	case AK_OP_FILE:
 		return make_file(p, fds, nfds);
+	case AK_OP_CHANGES:
+		return ak_changes_req_encode(&(struct ak_changes_req){ box, (uint32_t)rnd(20) }, p->out, AK_PAYLOAD_MAX);
+	case AK_OP_FINISH:
+		if (rnd(20)) {
+			*op = AK_OP_LIST;
+			return 0;
+		}
+		return ak_finish_encode(&(struct ak_finish){ box, (uint8_t)(1 + rnd(3)), (uint32_t)rnd(2) }, p->out, AK_PAYLOAD_MAX);
 	case AK_OP_SHUTDOWN:
 		if (rnd(200)) {
 			*op = AK_OP_LIST;

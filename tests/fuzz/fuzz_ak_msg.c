@@ -65,6 +65,18 @@ static void try_entries(const uint8_t *data, size_t size)
 	expect(pos == last);
 }
 
+static void try_changes(const uint8_t *data, size_t size)
+{
+	struct ak_change e;
+	size_t pos = 0, last = 0;
+
+	while (ak_change_next(data, size, &pos, &e) == 1) {
+		expect(pos > last && pos <= size && e.path[0] && e.path[0] != '/' && e.op >= AK_CHANGE_ADDED);
+		last = pos;
+	}
+	expect(pos == last);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct {
@@ -78,8 +90,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		{ AK_OP_REFUSED, try_refused }, { AK_OP_HELLO_REPLY, try_hello_reply }, { AK_OP_CREATED, try_created },
 		{ AK_OP_STARTED, try_started }, { AK_OP_RESULT, try_result }, { AK_OP_JOBS, try_jobs }, { AK_OP_LOG_DATA, try_log_data },
 		{ AK_OP_FILE_REPLY, try_file_reply }, { AK_OP_SANDBOX, try_stat }, { AK_OP_SANDBOXES, try_sandboxes },
+		{ AK_OP_CHANGES, try_changes_req }, { AK_OP_FINISH, try_finish }, { AK_OP_CHANGED, try_changed },
 		/* parts */
-		{ 200, try_exec_body }, { 201, try_entry }, { 201, try_entries },
+		{ 200, try_exec_body }, { 201, try_entry }, { 201, try_entries }, { 202, try_change }, { 202, try_changes },
 	};
 
 	if (size == 0)

@@ -13,7 +13,7 @@ static const uint8_t sample_bytes[] = { 1, 0, 255, 'x' };
 
 static inline struct ak_facts sample_facts(void)
 {
-	struct ak_facts f = { .net = AK_NET_HOST, .write = AK_WRITE_NONE, .identity = AK_IDENTITY_RANGE, .seccomp = AK_SECCOMP_STRICT,
+	struct ak_facts f = { .net = AK_NET_HOST, .write = AK_WRITE_COW, .changes = "c-123456", .identity = AK_IDENTITY_RANGE, .seccomp = AK_SECCOMP_STRICT,
 			      .landlock_abi = 7, .uid = 1000, .gid = 1001, .root = "host", .workspace = "/w", .cwd = "/w/x", .user = "u",
 			      .home = "/h", .nwarnings = 2, .warning = { "one", "two" } };
 
@@ -92,5 +92,17 @@ static inline void sample_stat(struct ak_stat *m)
 	*m = (struct ak_stat){ .sandbox = sample_sandbox(), .facts = sample_facts(), .memory_bytes = 1, .memory_peak_bytes = 2, .pids = 3 };
 }
 static inline void sample_refused(struct ak_refused *m) { *m = (struct ak_refused){ AK_CODE_BUSY, 16, "busy", "wait" }; }
+static inline void sample_changes_req(struct ak_changes_req *m) { *m = (struct ak_changes_req){ 5, AK_CHANGES_MAX }; }
+static inline void sample_finish(struct ak_finish *m) { *m = (struct ak_finish){ 5, AK_FINISH_APPLY, AK_FINISH_FLAGS_ALL }; }
+static inline void sample_changed(struct ak_changed *m)
+{
+	*m = (struct ak_changed){ .flags = AK_CHANGED_MORE, .outcome = AK_CHANGES_KEPT, .id = "c-123456", .total = 9, .nprotected = 2,
+				  .nconflicts = 1, .err = 16, .text = "nothing was applied", .hint = "hint", .entries = 1, .data_len = 4,
+				  .bytes = sample_bytes, .bytes_len = 4 };
+}
+static inline void sample_change(struct ak_change *m)
+{
+	*m = (struct ak_change){ AK_CHANGE_MODIFIED, AK_CHANGE_FLAGS_ALL, 0100644, 7, "d/e" };
+}
 
 #endif

@@ -66,12 +66,16 @@ START_TEST(sizes_are_those_of_the_messages)
 	struct ak_wait_req wait;
 	struct ak_job_log log;
 	struct ak_cmd_ref ref;
+	struct ak_changes_req changes;
+	struct ak_finish finish;
 
 	sample_signal(&sig);
 	sample_resize(&resize);
 	sample_wait_req(&wait);
 	sample_job_log(&log);
 	sample_cmd_ref(&ref);
+	sample_changes_req(&changes);
+	sample_finish(&finish);
 	least(CONN_NEW, AK_OP_HELLO, ak_hello_encode(&hello, buf, sizeof(buf)));
 	least(CONN_READY, AK_OP_CREATE, ak_create_encode(&create, buf, sizeof(buf)));
 	least(CONN_READY, AK_OP_EXEC, ak_exec_encode(&exec, buf, sizeof(buf)));
@@ -81,6 +85,8 @@ START_TEST(sizes_are_those_of_the_messages)
 	least(CONN_READY, AK_OP_WAIT, ak_wait_req_encode(&wait, buf, sizeof(buf)));
 	least(CONN_READY, AK_OP_JOB_LOG, ak_job_log_encode(&log, buf, sizeof(buf)));
 	least(CONN_READY, AK_OP_KILL, ak_cmd_ref_encode(&ref, buf, sizeof(buf)));
+	least(CONN_READY, AK_OP_CHANGES, ak_changes_req_encode(&changes, buf, sizeof(buf)));
+	least(CONN_READY, AK_OP_FINISH, ak_finish_encode(&finish, buf, sizeof(buf)));
 	for (uint16_t op = AK_OP_STAT; op < AK_OP_REQUESTS_END; op++)
 		ck_assert_int_eq(dispatch_look(CONN_READY, op, 5, 0), -EBADMSG);
 	ck_assert_int_ge(dispatch_look(CONN_READY, AK_OP_LIST, 0, 0), 0);

@@ -628,6 +628,79 @@ START_TEST(files)
 }
 END_TEST
 
+/* a CHANGED with @n entries, in a memory file or not */
+static void fake_changed(struct fake *x, uint32_t n, uint32_t claimed, bool memfd, uint32_t err)
+{
+	static uint8_t data[AK_FILE_INLINE];
+	struct ak_changed m = { .outcome = err ? AK_CHANGES_KEPT : AK_CHANGES_OPEN, .id = "c-abcdef", .total = claimed, .nprotected = 1,
+				.nconflicts = err ? 1 : 0, .err = err, .text = err ? "nothing was applied" : "", .hint = err ? "hint" : "",
+				.entries = claimed };
+	int fd = -1;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct ak_change c = { .op = AK_CHANGE_ADDED, .flags = i ? 0 : AK_CHANGE_PROTECTED, .mode = 0100644, .size = i, .path = i ? "b" : "a" };
+
+		m.data_len += (uint32_t)ak_change_encode(&c, data + m.data_len, sizeof(data) - m.data_len);
+	}
+	if (memfd) {
+		m.flags |= AK_CHANGED_DATA_FD;
+		fd = ak_memfd_sealed("c", data, m.data_len);
+	} else {
+		m.bytes = data;
+		m.bytes_len = m.data_len;
+	}
+	fake_send(x, AK_OP_CHANGED, x->f.seq, ak_changed_encode(&m, x->out, sizeof(x->out)), &fd, memfd ? 1 : 0);
+}
+
+static void has_changes(struct fake *x)
+{
+	struct ak_changes_req c;
+	struct ak_finish f;
+
+	fake_expect(x, AK_OP_CHANGES);
+	FAKE_CHECK(ak_changes_req_decode(x->f.payload, x->f.len, &c) == 0 && c.sandbox == 3 && c.limit == 7);
+	fake_changed(x, 2, 2, false, 0);
+	fake_expect(x, AK_OP_CHANGES);
+	fake_changed(x, 2, 2, true, 0);
+	fake_expect(x, AK_OP_FINISH);
+	FAKE_CHECK(ak_finish_decode(x->f.payload, x->f.len, &f) == 0 && f.action == AK_FINISH_APPLY && f.flags == AK_FINISH_FORCE);
+	fake_changed(x, 2, 2, false, EBUSY);
+	fake_expect(x, AK_OP_FINISH);
+	fake_refuse(x, AK_CODE_NO_CHANGES, ENOENT, "no copy", "");
+	fake_expect(x, AK_OP_CHANGES);
+	fake_changed(x, 1, 2, false, 0);	/* fewer than it says */
+	fake_expect_end(x);
+}
+
+START_TEST(changes)
+{
+	struct ak_change_set s;
+	struct ak_change c;
+	size_t pos = 0;
+	int before;
+
+	with(has_changes);
+	before = open_fds();
+	ck_assert_msg(ak_changes(cl, 3, 7, &s, &e) == 0, "%s", e.msg);
+	ck_assert(s.outcome == AK_CHANGES_OPEN && strcmp(s.id, "c-abcdef") == 0 && s.total == 2 && s.nprotected == 1 && !s.more && !s.why.code);
+	ck_assert_int_eq(ak_change_next(s.data, s.len, &pos, &c), 1);
+	ck_assert(strcmp(c.path, "a") == 0 && c.flags == AK_CHANGE_PROTECTED && strcmp(ak_change_op_name(c.op), "added") == 0);
+	ck_assert_int_eq(ak_change_next(s.data, s.len, &pos, &c), 1);
+	ck_assert_int_eq(ak_change_next(s.data, s.len, &pos, &c), 0);
+	ak_change_set_release(&s);
+	ck_assert_msg(ak_changes(cl, 0, 0, &s, &e) == 0 && s.entries == 2, "%s", e.msg);
+	ak_change_set_release(&s);
+	ck_assert_int_eq(ak_finish(cl, 0, AK_FINISH_APPLY, AK_FINISH_FORCE, &s, &e), 0);
+	ck_assert(s.outcome == AK_CHANGES_KEPT && s.why.code == EBUSY && s.nconflicts == 1 && strcmp(s.why.msg, "nothing was applied") == 0);
+	ak_change_set_release(&s);
+	ck_assert_int_eq(ak_finish(cl, 0, AK_FINISH_KEEP, 0, &s, &e), -EREMOTEIO);
+	ck_assert_int_eq(ak_refusal(cl, NULL), AK_CODE_NO_CHANGES);
+	ck_assert_int_eq(ak_changes(cl, 0, 0, &s, &e), -EBADMSG);
+	ck_assert_int_eq(open_fds(), before);
+	over();
+}
+END_TEST
+
 static void late(struct fake *x)
 {
 	uint32_t seq;
@@ -684,6 +757,7 @@ int main(void)
 	tcase_add_test(t, a_dead_executor_is_told);
 	tcase_add_test(t, jobs);
 	tcase_add_test(t, files);
+	tcase_add_test(t, changes);
 	tcase_add_test(t, an_answer_that_comes_too_late_is_dropped);
 	tcase_add_test(t, a_program_that_cannot_be_started);
 	suite_add_tcase(s, t);

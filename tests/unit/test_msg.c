@@ -192,6 +192,47 @@ START_TEST(entries_are_below_what_was_listed)
 }
 END_TEST
 
+START_TEST(changes_add_up_and_are_below_the_workspace)
+{
+	static const char *const bad[] = { "", "/etc", "..", "a/../b", "a//b", "../x" };
+	struct ak_changed m;
+	struct ak_change c, d;
+	size_t pos;
+	long n;
+
+#define CHANGED_REFUSED(change)                                                           \
+	do {                                                                              \
+		sample_changed(&m);                                                       \
+		change;                                                                   \
+		ck_assert_int_eq(ak_changed_encode(&m, buf, sizeof(buf)), -EINVAL);       \
+	} while (0)
+	CHANGED_REFUSED(m.flags = 0);			/* more there are than are named, and it is not said */
+	CHANGED_REFUSED(m.total = 1);			/* the other way round */
+	CHANGED_REFUSED(m.nprotected = 10);
+	CHANGED_REFUSED(m.nconflicts = 10);
+	CHANGED_REFUSED(m.entries = AK_CHANGES_MAX + 1);
+	CHANGED_REFUSED(m.data_len = 5);
+	CHANGED_REFUSED(m.flags |= AK_CHANGED_DATA_FD);	/* bytes in both places */
+	CHANGED_REFUSED(m.outcome = AK_OUTCOME_END);
+	CHANGED_REFUSED(m.id = "c-1234567890123456");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		sample_change(&c);
+		c.path = bad[i];
+		n = ak_change_encode(&c, buf, sizeof(buf));
+		pos = 0;
+		ck_assert_msg(ak_change_next(buf, (size_t)n, &pos, &d) == -EBADMSG, "\"%s\" was taken", bad[i]);
+	}
+	sample_change(&c);
+	n = ak_change_encode(&c, buf, sizeof(buf));
+	pos = 0;
+	ck_assert_int_eq(ak_change_next(buf, (size_t)n, &pos, &d), 1);
+	ck_assert(strcmp(d.path, "d/e") == 0 && d.op == AK_CHANGE_MODIFIED && d.mode == 0100644 && d.size == 7);
+	ck_assert_int_eq(ak_change_next(buf, (size_t)n, &pos, &d), 0);
+	pos = 0;
+	ck_assert_int_eq(ak_change_next(buf, (size_t)n - 1, &pos, &d), -EBADMSG);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("msg");
@@ -207,6 +248,7 @@ int main(void)
 	tcase_add_test(tc, texts_are_bounded_and_have_one_nul);
 	tcase_add_test(tc, output_lengths_agree);
 	tcase_add_test(tc, entries_are_below_what_was_listed);
+	tcase_add_test(tc, changes_add_up_and_are_below_the_workspace);
 	srunner_run_all(sr, CK_NORMAL);
 	failed = srunner_ntests_failed(sr);
 	srunner_free(sr);
