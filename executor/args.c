@@ -39,7 +39,7 @@ static int unknown_option(struct args *a, const char *typed, size_t len)
 		ak_err_hint(a->err, "did you mean %s?", meant);
 	else
 		ak_err_hint(a->err, "`ak %s --help` lists the options; `--` ends them",
-			    a->where == ARG_CREATE ? "create" : "exec");
+			    (a->where & ARG_CREATE) ? "create" : "exec");
 
 	/* a word behind it is probably its value: the search for --json goes on behind that */
 	if (!strchr(word, '=') && a->pos < a->argc && a->argv[a->pos][0] != '-')
@@ -230,16 +230,23 @@ static const struct exec_opts defaults = {
 	.ttl_ms = DEFAULT_TTL_MS,
 };
 
-/* named sandboxes and those of `ak serve` are made more than once from one plan, and a layer is for one of them */
 static int check_cow(struct args *a)
 {
-	if (a->where == ARG_RUN && a->o->apply && a->o->write != WRITE_COW)
+	bool cow = a->o->write == WRITE_COW;
+
+	if (a->o->apply && a->names) {
+		(void)ak_err_set(a->err, EINVAL, "--apply: the changes of a named sandbox are kept when it ends");
+		ak_err_hint(a->err, "`ak rm NAME` prints their id, and `ak apply ID` takes them over");
+		return -EINVAL;
+	}
+	if (a->o->apply && !cow)
 		return ak_err_set(a->err, EINVAL, "--apply: there is nothing to apply without --write cow");
-	if (a->where != ARG_CREATE || a->o->write != WRITE_COW)
-		return 0;
-	(void)ak_err_set(a->err, EINVAL, "--write cow: not available for sandboxes that stay, in this version");
-	ak_err_hint(a->err, "use direct or none, or `ak exec --write cow` for one command");
-	return -EINVAL;
+	if ((a->where & ARG_CREATE) && cow && a->o->pool) {
+		(void)ak_err_set(a->err, EINVAL, "--pool: prepared sandboxes would each need a copy of the workspace of their own (--write cow)");
+		ak_err_hint(a->err, "leave --pool out; `ak exec --write cow` makes a copy for one command");
+		return -EINVAL;
+	}
+	return 0;
 }
 
 /* settings first, then the words over them. After an error in the settings the words are walked for --json and --report only */
@@ -293,13 +300,13 @@ static int parse_create(struct args *a)
 	}
 	if (rc != 0)
 		return rc;
-	rc = args_check_where(a);
+	rc = check_cow(a);
+	if (rc == 0)
+		rc = args_check_where(a);
 	if (rc == 0)
 		rc = args_check_backend(a);
 	if (rc == 0)
 		rc = check_kinds(a, true);
-	if (rc == 0)
-		rc = check_cow(a);
 	if (rc == 0 && !a->o->name) {
 		rc = ak_err_set(a->err, EINVAL, "no NAME given");
 		ak_err_hint(a->err, "usage: ak create NAME [OPTIONS]");
@@ -321,7 +328,7 @@ static int parse_options(struct args *a)
 	if (rc == 0)
 		rc = check_cow(a);
 	/* `ak config show` makes nothing */
-	return rc != 0 ? rc : check_kinds(a, a->where == ARG_CREATE);
+	return rc != 0 ? rc : check_kinds(a, a->where & ARG_CREATE);
 }
 
 int args_parse(int words, int argc, char *const argv[], struct config *c, struct exec_opts *ret, struct ak_err *err)
@@ -335,7 +342,7 @@ int args_parse(int words, int argc, char *const argv[], struct config *c, struct
 		a.names = true;
 		return parse_create(&a);
 	case ARGS_SERVE:
-		a.where = ARG_CREATE;
+		a.where = ARG_CREATE | ARG_SERVE;
 		ret->ttl_ms = 0;	/* it ends with its client */
 		return parse_options(&a);
 	case ARGS_SHOW:

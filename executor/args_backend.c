@@ -208,7 +208,7 @@ int args_check_backend(struct args *a)
 
 	if (b == BACKEND_NATIVE)
 		return check_native(a);
-	if (a->where == ARG_CREATE)
+	if (a->where & ARG_CREATE)
 		return refuse(a, "a sandbox that stays", "its life is one command", "`ak exec` takes --backend; `ak create` makes native ones");
 	rc = check_names(a, 1u << b);
 	if (rc < 0)

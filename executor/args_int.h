@@ -33,7 +33,8 @@ enum arg_where {
 	ARG_RUN = 1u << 0,	/* `ak exec`: a sandbox for one command */
 	ARG_IN = 1u << 1,	/* `ak exec --in NAME` */
 	ARG_JOB = 1u << 2,	/* the same with --detach */
-	ARG_CREATE = 1u << 3,	/* `ak create NAME` */
+	ARG_CREATE = 1u << 3,	/* `ak create NAME`, `ak serve` */
+	ARG_SERVE = 1u << 4,	/* beside it: `ak serve` */
 };
 
 /* Sets what @value says (NULL for a flag). Return: 0; 1 for --help; negative errno with a->err filled. */

@@ -24,6 +24,7 @@
 #define WHERE_JOB ARG_JOB
 #define WHERE_KEPT ARG_CREATE
 #define WHERE_ONCE ARG_RUN
+#define WHERE_TAKEN (ARG_RUN | ARG_SERVE)
 
 /* X(name, letter, has a value, field, handler, where, help); a synonym has no help of its own */
 /* clang-format off */
@@ -34,7 +35,7 @@
 	  "  -C, --workspace DIR        the workspace, also the working directory (default: .)\n") \
 	X("--write", 0, true, 0, arg_write, SHAPE, \
 	  "      --write direct|cow|none  how the workspace is mounted: as it is, as a copy, read-only (default: direct)\n") \
-	X("--apply", 0, true, 0, arg_apply, ONCE, \
+	X("--apply", 0, true, 0, arg_apply, TAKEN, \
 	  "      --apply always|never   with --write cow: take the changes over when it exited 0 (default: never)\n") \
 	X("--allow-protected", 0, true, 0, arg_allow_protected, SHAPE, \
 	  "      --allow-protected NAME leave this protected name of the workspace writable; --apply: take it too\n") \
@@ -150,6 +151,7 @@
 #define EXEC_HELP_JOB(help) help
 #define EXEC_HELP_KEPT(help)
 #define EXEC_HELP_ONCE(help) help
+#define EXEC_HELP_TAKEN(help) help
 
 #define CREATE_HELP_ALL(help) help
 #define CREATE_HELP_SHAPE(help) help
@@ -160,6 +162,7 @@
 #define CREATE_HELP_JOB(help)
 #define CREATE_HELP_KEPT(help) help
 #define CREATE_HELP_ONCE(help)
+#define CREATE_HELP_TAKEN(help)
 /* clang-format on */
 
 static const struct arg_def table[] = {EXEC_OPTIONS(AS_ROW)};

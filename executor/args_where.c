@@ -48,7 +48,7 @@ static void add_name(char *names, size_t size, const char *name)
 static const struct refusal *find(unsigned here, const struct arg_def *d)
 {
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
-		if (refusals[i].here == here && (refusals[i].there & d->where))
+		if ((refusals[i].here & here) && (refusals[i].there & d->where))
 			return &refusals[i];
 	}
 	return NULL;

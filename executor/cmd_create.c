@@ -22,6 +22,7 @@
 
 #include "executor/args.h"
 #include "executor/config.h"
+#include "executor/cow_stay.h"
 #include "executor/limits.h"
 #include "executor/named.h"
 #include "executor/opts.h"
@@ -40,6 +41,7 @@ struct create {
 	struct limits limits;
 	struct runtime rt;
 	struct runtime_slot slot;
+	struct cow_stay changes;
 	int tell;	/* to the caller's process; -1: told */
 };
 
@@ -126,6 +128,7 @@ static int serve(struct create *c, int signal_fd, struct ak_err *err)
 		.ttl_ms = c->opts.ttl_ms,
 		.cgroup_dir = c->limits.place.dir,
 		.cgroup_have = c->limits.place.have,
+		.changes = c->opts.write == WRITE_COW ? &c->changes : NULL,
 		.pool = c->opts.pool,
 		.tell_paths = true,
 		.ready = ready,
@@ -142,9 +145,12 @@ static int child(struct create *c)
 	int r = signal_fd < 0 ? signal_fd : take_name(c, &err);
 
 	if (r == 0)
+		r = cow_stay_begin(&c->changes, &c->opts, &c->p.host, &c->p.plan, &err);
+	if (r == 0)
 		r = prepare_serving(&c->p, &err);
 	if (r == 0)
 		r = serve(c, signal_fd, &err);
+	cow_stay_end(&c->changes);
 	/* the name is free again before anybody hears that it did not work */
 	runtime_drop(&c->slot);
 	if (c->tell >= 0)
@@ -247,6 +253,7 @@ int cmd_create(int argc, char *const argv[], char *const env[])
 	int code, r;
 
 	limits_init(&c.limits);
+	cow_stay_init(&c.changes);
 	if (streams_fix_stdio(&closed, &err) < 0)
 		return named_fail(&err);
 	if (!AK_WEAK(ak_weaken_mask(), AK_WEAK_FDS) && syscall(SYS_close_range, 3, ~0U, 0) < 0) {

@@ -291,6 +291,8 @@ static int run_in(struct exec_run *r, char *const env[], struct ak_err *err)
 	r->stage = "relay";
 	e = in_relay(&r->in, &r->opts, &r->streams, r->signal_fd, &r->result, err);
 	r->have_result = e == 0;
+	if (e == 0 && (r->opts.json || r->report_fd >= 0))
+		in_changes(&r->in, &r->cow);
 	return e;
 }
 
@@ -345,7 +347,7 @@ static void tell_changes(const struct exec_run *r)
 	const struct cow *c = &r->cow;
 	struct ak_buf b = { 0 };
 
-	if (r->opts.quiet || !c->on || !c->known || !c->kept || c->changes.n == 0)
+	if (r->opts.quiet || !c->on || c->open || !c->known || !c->kept || c->changes.n == 0)
 		return;
 	ak_buf_printf(&b, "%zu change%s kept as %s (ak diff %s, ak apply %s, ak discard %s)", c->changes.n,
 		      c->changes.n == 1 ? "" : "s", c->cs.id, c->cs.id, c->cs.id, c->cs.id);

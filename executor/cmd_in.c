@@ -12,6 +12,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "executor/cow.h"
 #include "executor/opts.h"
 #include "executor/relay.h"
 #include "executor/shared/ak_err.h"
@@ -261,6 +262,37 @@ int in_detach(struct in_run *in, const struct exec_opts *o, uint32_t *ret_job, s
 		r = ak_exec_job(in->n.cl, &a.req, ret_job, err);
 	ask_release(&a);
 	return r;
+}
+
+static int add_changes(const struct ak_change_set *s, struct journal *j)
+{
+	struct ak_change m;
+	size_t pos = 0;
+	int r = 0;
+
+	while (r == 0 && ak_change_next(s->data, s->len, &pos, &m) == 1) {
+		struct change c = { .path = (char *)(uintptr_t)m.path, .op = m.op, .flags = (uint8_t)(m.flags & CHANGE_FLAGS),
+				    .now = { .mode = m.mode, .size = m.size } };
+
+		r = journal_add(j, &c, NULL);
+	}
+	return r;
+}
+
+void in_changes(struct in_run *in, struct cow *ret)
+{
+	struct ak_change_set s;
+
+	if (ak_hello_facts(in->n.cl)->facts.write != AK_WRITE_COW)
+		return;
+	if (ak_changes(in->n.cl, 0, 0, &s, NULL) < 0)
+		return;	/* the sandbox is being ended: the result says null */
+	if (add_changes(&s, &ret->changes) == 0) {
+		(void)snprintf(ret->cs.id, sizeof(ret->cs.id), "%s", s.id);
+		ret->more = s.total - s.entries;
+		ret->on = ret->known = ret->kept = ret->open = true;
+	}
+	ak_change_set_release(&s);
 }
 
 void in_release(struct in_run *in)

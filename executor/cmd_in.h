@@ -9,6 +9,7 @@
 #include "executor/relay_far.h"
 
 struct ak_err;
+struct cow;
 struct exec_opts;
 struct run_result;
 struct streams;
@@ -39,6 +40,12 @@ int in_relay(struct in_run *in, const struct exec_opts *o, struct streams *st, i
 
 /** in_detach() - start it as a background job. Return: 0 with the job's id, or negative errno. */
 int in_detach(struct in_run *in, const struct exec_opts *o, uint32_t *ret_job, struct ak_err *err);
+
+/**
+ * in_changes() - after a command: what was changed so far in the sandbox's copy of the workspace, for the result object
+ * @ret:	initialised; stays as it is when the workspace is no copy, or the executor does not say
+ */
+void in_changes(struct in_run *in, struct cow *ret);
 
 void in_release(struct in_run *in);
 

@@ -2,9 +2,12 @@
 /* `ak rm NAME`: ends a named sandbox. Process: a client. Privilege: the caller's. */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "executor/changes.h"
 #include "executor/cmd_named.h"
 #include "executor/named.h"
 #include "executor/shared/ak_err.h"
@@ -16,14 +19,46 @@
 
 static const char usage[] = "usage: ak rm NAME [--force]\n"
 			    "End a named sandbox with everything in it. --force: also while commands run in it, and when its\n"
-			    "executor does not answer.\n";
+			    "executor does not answer. Of a sandbox with --write cow the changes are kept, and their id is printed.\n";
+
+static int tell_kept(const struct ak_change_set *s)
+{
+	char line[AK_CHANGES_ID_MAX + 1];
+
+	if (s->outcome != AK_CHANGES_KEPT)
+		return 0;
+	changes_say("%llu change%s kept as %s (ak diff %s, ak apply %s, ak discard %s)", (unsigned long long)s->total,
+		    s->total == 1 ? "" : "s", s->id, s->id, s->id, s->id);
+	(void)snprintf(line, sizeof(line), "%s\n", s->id);
+	return named_print(line, strlen(line));
+}
+
+/* Ends the sandbox and keeps its changes; with it the executor ends. Return: as ask(). */
+static int ask_finish(struct named *n, bool force, bool *ret_unprinted, struct ak_err *err)
+{
+	struct ak_change_set s = { 0 };
+	int r = ak_finish(n->cl, 0, AK_FINISH_KEEP, force ? AK_FINISH_FORCE : 0, &s, err);
+	enum ak_code code = r == -EREMOTEIO ? ak_refusal(n->cl, NULL) : 0;
+
+	if (r == 0)
+		*ret_unprinted = tell_kept(&s) != 0;
+	ak_change_set_release(&s);
+	/* what cannot be read stays what it is: it ends all the same, and `ak sessions` shows what is left */
+	if (code == AK_CODE_NO_CHANGES || code == AK_CODE_CHANGES) {
+		changes_say("%s", err->msg);
+		return ak_shutdown(n->cl, force, err);
+	}
+	return r;
+}
 
 /* Asks the executor to end. Return: 0 when it said yes. */
-static int ask(struct named *n, bool force, struct ak_err *err)
+static int ask(struct named *n, bool force, bool *ret_unprinted, struct ak_err *err)
 {
 	int r = ak_connect_fd(ak_fd_take(&n->peer.fd), "ak rm", &n->cl, err);
 
-	if (r == 0)
+	if (r == 0 && ak_hello_facts(n->cl)->facts.write == AK_WRITE_COW)
+		r = ask_finish(n, force, ret_unprinted, err);
+	else if (r == 0)
 		r = ak_shutdown(n->cl, force, err);
 	if (r == -EREMOTEIO && ak_refusal(n->cl, NULL) == AK_CODE_BUSY)
 		ak_err_hint(err, "--force ends what runs in it");
@@ -44,9 +79,9 @@ static int not_gone(const struct named *n, struct ak_err *err)
 	return ak_err_set(err, ETIMEDOUT, "sandbox %s has not ended yet: its executor is process %d", n->name, (int)n->peer.pid);
 }
 
-static int end(struct named *n, bool force, struct ak_err *err)
+static int end(struct named *n, bool force, bool *ret_unprinted, struct ak_err *err)
 {
-	int r = ask(n, force, err);
+	int r = ask(n, force, ret_unprinted, err);
 
 	if (r < 0 && !force)
 		return r;
@@ -63,7 +98,7 @@ static int end(struct named *n, bool force, struct ak_err *err)
 
 int cmd_rm(int argc, char *const argv[], char *const env[])
 {
-	bool force = false;
+	bool force = false, unprinted = false;
 	const struct cmd_flag flags[] = { { "--force", "-f", &force }, { NULL, NULL, NULL } };
 	const char *words[CMD_WORDS_MAX];
 	struct named n = NAMED_NONE;
@@ -78,7 +113,7 @@ int cmd_rm(int argc, char *const argv[], char *const env[])
 	if (r == -EOWNERDEAD)	/* what it left has been removed: that is what was asked for */
 		r = 0;
 	else if (r == 0)
-		r = end(&n, force, &err);
+		r = end(&n, force, &unprinted, &err);
 	named_release(&n);
-	return r < 0 ? named_fail(&err) : 0;
+	return r < 0 ? named_fail(&err) : unprinted;
 }

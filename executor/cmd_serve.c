@@ -15,6 +15,7 @@
 
 #include "executor/args.h"
 #include "executor/config.h"
+#include "executor/cow_stay.h"
 #include "executor/limits.h"
 #include "executor/opts.h"
 #include "executor/prepare.h"
@@ -33,13 +34,15 @@ static const char help_text[] =
 	"\n"
 	"Serves sandboxes to the one client on standard input, which must be a connected\n"
 	"SOCK_SEQPACKET socket (see ak(3), ak_spawn). OPTIONS are those of ak create but\n"
-	"--ttl: they are what the client can ask for at most.\n";
+	"--ttl: they are what the client can ask for at most. With --write cow there is one\n"
+	"copy of the workspace; --apply always allows the client to have its changes taken over.\n";
 
 /* everything one run owns */
 struct serve_cmd {
 	struct exec_opts opts;
 	struct prepared p;
 	struct limits limits;
+	struct cow_stay changes;
 	int signal_fd;
 	int conn;
 };
@@ -115,6 +118,8 @@ static int run(struct serve_cmd *r, char *const env[], struct ak_err *err)
 	if (e == 0)
 		e = block_signals(r, err);
 	if (e == 0)
+		e = cow_stay_begin(&r->changes, &r->opts, &r->p.host, &r->p.plan, err);
+	if (e == 0)
 		e = prepare_serving(&r->p, err);
 	if (e < 0)
 		return e;
@@ -125,6 +130,8 @@ static int run(struct serve_cmd *r, char *const env[], struct ak_err *err)
 	so.cgroup_dir = r->limits.place.dir;
 	so.cgroup_have = r->limits.place.have;
 	so.pool = r->opts.pool;
+	so.changes = r->opts.write == WRITE_COW ? &r->changes : NULL;
+	so.may_apply = r->opts.apply;
 	return serve_run(&so, err);
 }
 
@@ -135,6 +142,7 @@ int cmd_serve(int argc, char *const argv[], char *const env[])
 	int e = config_parse(ARGS_SERVE, argc, argv, env, &r.opts, &err);
 
 	limits_init(&r.limits);
+	cow_stay_init(&r.changes);
 	if (e == 1) {
 		exec_opts_release(&r.opts);
 		return ak_write_all(STDOUT_FILENO, help_text, sizeof(help_text) - 1) < 0 ? EXIT_FAILED : 0;
@@ -144,6 +152,7 @@ int cmd_serve(int argc, char *const argv[], char *const env[])
 		return say(&err, EXIT_USAGE);
 	}
 	e = run(&r, env, &err);
+	cow_stay_end(&r.changes);
 	(void)limits_end(&r.limits);	/* closes only: each sandbox has removed its own */
 	prepared_release(&r.p);
 	exec_opts_release(&r.opts);

@@ -36,6 +36,8 @@ static void command_text(const struct exec_opts *o, char ret[static CHANGESET_CO
 	size_t len = 0;
 
 	ret[0] = '\0';
+	if (!o->argc)
+		(void)snprintf(ret, CHANGESET_COMMAND_MAX + 1, "ak %s%s", o->name ? "create " : "serve", o->name ? o->name : "");
 	for (int i = 0; i < o->argc && len < CHANGESET_COMMAND_MAX; i++)
 		len += (size_t)snprintf(ret + len, CHANGESET_COMMAND_MAX + 1 - len, "%s%s", i ? " " : "", o->argv[i]);
 }
@@ -127,16 +129,21 @@ static int start_scribe(struct cow *c, struct ak_err *err)
 	return r < 0 ? ak_err_sys(err, -r, "fork") : 0;
 }
 
+int cow_make(struct cow *c, const struct exec_opts *o, const struct hostinfo *h, struct plan *p, struct ak_err *err)
+{
+	c->range = p->identity == PLAN_ID_RANGE;
+	c->disk_bytes = p->cow_disk_bytes;
+	c->allow = o->allow_protected;
+	return make_changeset(c, o, h, p, err);
+}
+
 int cow_begin(struct cow *c, const struct exec_opts *o, const struct hostinfo *h, struct plan *p, struct ak_err *err)
 {
 	int r;
 
 	if (o->write != WRITE_COW)
 		return 0;
-	c->range = p->identity == PLAN_ID_RANGE;
-	c->disk_bytes = p->cow_disk_bytes;
-	c->allow = o->allow_protected;
-	r = make_changeset(c, o, h, p, err);
+	r = cow_make(c, o, h, p, err);
 	return r == 0 && (c->range || c->disk_bytes) ? start_scribe(c, err) : r;
 }
 

@@ -37,9 +37,18 @@ struct cow {
 	struct journal changes;
 	bool applied;			/* taken over, and the changeset is gone */
 	bool kept;			/* the changeset is still there */
+	/* exec --in: what a sandbox that stays has changed so far */
+	bool open;			/* its changeset is its executor's; here are only its id and @changes */
+	uint64_t more;			/* changes that are not in @changes */
 };
 
 void cow_init(struct cow *c);
+
+/**
+ * cow_make() - the changeset of a run, locked, and the plan told where its layer is: what cow_begin() does without the scribe
+ * Return: as cow_begin().
+ */
+int cow_make(struct cow *c, const struct exec_opts *o, const struct hostinfo *h, struct plan *p, struct ak_err *err);
 
 /**
  * cow_begin() - make the changeset of a cow run and tell the plan where its layer is; nothing for other runs

@@ -26,7 +26,7 @@
 #include "executor/workspace/scan.h"
 #include "executor/workspace/walk.h"
 
-#define KEPT_MAX 8
+#define KEPT_MAX 8	/* of the cow run, and of the child itself */
 
 /* pipes of the caller's that a child keeps open would never end for their readers */
 static void close_others(int *keep, size_t n)
@@ -67,7 +67,7 @@ static int unreadable(void *arg, const char *path, int code, struct ak_err *err)
 	return 0;	/* gone again, or too deep: the scan afterwards tells */
 }
 
-static uint64_t layer_bytes(const struct cow *c)
+uint64_t scribe_layer_bytes(const struct cow *c)
 {
 	uint64_t bytes = 0;
 
@@ -91,7 +91,7 @@ static char wait_for_order(const struct cow *c, int go, int alarm)
 		if (n != 0)
 			return read(go, &order, 1) == 1 ? order : 0;
 		start = ak_now_ns();
-		if (layer_bytes(c) > c->disk_bytes) {
+		if (scribe_layer_bytes(c) > c->disk_bytes) {
 			told = true;
 			if (write(alarm, "d", 1) != 1)
 				return 0;	/* nobody is there any more */
@@ -115,29 +115,32 @@ static int put_out(const struct cow *c, const struct journal *j, struct ak_err *
 	return r < 0 ? ak_err_sys(err, -r, "pass on the list of changes") : 0;
 }
 
-static void take_over(struct cow *c, struct journal *j)
+int scribe_take_over(struct cow *c, struct journal *j, struct apply *ret, struct ak_err *err)
 {
 	char temp[CHANGESET_ID_MAX + 16];
-	struct apply a = { .upper = c->cs.upper, .lower = c->lower, .j = j, .temp = temp, .allow = c->allow };
-	struct ak_err *err = &c->shared->apply;
 	int r;
 
 	(void)snprintf(temp, sizeof(temp), CHANGESET_TEMP_FMT, c->cs.id);
-	r = apply_check(&a, err);
-	if (r == 0 && a.n[APPLY_CONFLICT] + a.n[APPLY_PROTECTED] > 0)
-		r = apply_refuse(&a, c->cs.id, err);
+	*ret = (struct apply){ .upper = c->cs.upper, .lower = c->lower, .j = j, .temp = temp, .allow = c->allow,
+			       .resumed = changeset_has(&c->cs, "applying") };
+	if (ret->resumed)
+		apply_clean(ret);
+	r = apply_check(ret, err);
+	if (r == 0 && ret->n[APPLY_CONFLICT] + ret->n[APPLY_PROTECTED] > 0)
+		r = apply_refuse(ret, c->cs.id, err);
 	if (r == 0)
 		r = changeset_mark(&c->cs, true, err);
 	if (r == 0)
-		r = apply_run(&a, err);
-	c->shared->applied = r == 0;
-	if (r < 0 && !err->hint[0])
+		r = apply_run(ret, err);
+	ret->temp = NULL;
+	if (r < 0 && err && !err->hint[0])
 		ak_err_hint(err, "the changes are kept as %s: `ak apply %s` goes on", c->cs.id, c->cs.id);
-	apply_release(&a);
+	return r;
 }
 
 static void do_order(struct cow *c, char order)
 {
+	struct apply a = { 0 };
 	struct journal j;
 	int r = scan_layer(c->cs.upper, c->lower, c->cs.meta.start_ns, &j, &c->shared->scan);
 
@@ -146,24 +149,33 @@ static void do_order(struct cow *c, char order)
 	if (r == 0 && j.n > 0)
 		r = changeset_store(&c->cs, &j, &c->shared->scan);
 	if (r == 0 && order == SCRIBE_APPLY && j.n > 0)
-		take_over(c, &j);
+		c->shared->applied = scribe_take_over(c, &j, &a, &c->shared->apply) == 0;
+	apply_release(&a);
 	if (r == 0 && (j.n == 0 || c->shared->applied))
 		c->shared->removed = changeset_remove(c->sessions, &c->cs, NULL) == 0;
 	journal_release(&j);
 }
 
-_Noreturn void scribe_main(struct cow *c, int go, int alarm)
+int scribe_alone(struct cow *c, const int *keep, size_t n, struct ak_err *err)
 {
-	int keep[KEPT_MAX] = { go, alarm, c->out, c->sessions, c->lower, c->cs.dir, c->cs.lock, c->cs.upper };
+	int all_kept[KEPT_MAX] = { c->out, c->sessions, c->lower, c->cs.dir, c->cs.lock, c->cs.upper };
 	sigset_t all;
-	char order;
 
 	/* a signal to the whole process group ends the command and ak, and by that this process */
 	sigfillset(&all);
 	(void)sigprocmask(SIG_BLOCK, &all, NULL);
 	(void)prctl(PR_SET_NAME, "ak-scribe");
-	close_others(keep, KEPT_MAX);
-	if (owner_become(c->cs.meta.uid, c->cs.meta.gid, &c->shared->scan) < 0)
+	for (size_t i = 0; i < 2; i++)
+		all_kept[KEPT_MAX - 2 + i] = i < n ? keep[i] : -1;
+	close_others(all_kept, KEPT_MAX);
+	return owner_become(c->cs.meta.uid, c->cs.meta.gid, err);
+}
+
+_Noreturn void scribe_main(struct cow *c, int go, int alarm)
+{
+	char order;
+
+	if (scribe_alone(c, (int[]){ go, alarm }, 2, &c->shared->scan) < 0)
 		_exit(0);	/* the reason is in shared memory */
 	order = wait_for_order(c, go, alarm);
 	if (order)

@@ -510,8 +510,14 @@ static int run_fresh(struct exec_job *x)
 {
 	struct server *s = x->q->s;
 	struct box *b;
-	int r = prepare(x, &s->pol);
+	int r;
 
+	if (s->pol.plan.write == WRITE_COW) {
+		(void)ak_err_set(&x->err, EPERM, "a fresh sandbox would need a copy of the workspace of its own (--write cow): there is one");
+		ak_err_hint(&x->err, "run it in the sandbox, or with `ak exec --write cow`");
+		return refuse(x, AK_CODE_NOT_ALLOWED);
+	}
+	r = prepare(x, &s->pol);
 	if (r < 0)
 		return r;
 	b = box_fresh(s, x->c->job ? NULL : x->q->c, &x->err);

@@ -137,6 +137,10 @@ int op_file(struct request *q)
 				 op ? "the sandbox is not ready yet" : "%u file operations run already", AK_FILES_MAX);
 		return 0;
 	}
+	if ((m.op == AK_FILE_WRITE || m.op == AK_FILE_MKDIR) && copy_over(q->s, b)) {
+		conn_refuse_text(q->s, q->c, q->f->seq, AK_CODE_FILE, EDQUOT, "more was written than --disk allows: remove something first");
+		return 0;
+	}
 	(void)ask(q, b, &m, op);
 	return 0;
 }

@@ -235,8 +235,8 @@ static int narrow_write(struct policy *p, struct ak_err *err)
 	if (p->plan.write == WRITE_NONE)
 		return 0;
 	for (size_t i = 0; i < p->plan.nmounts; i++)
-		if (of_workspace(&p->plan, &p->owned.mounts[i]))
-			p->owned.mounts[i].flags |= PMF_RO;
+		if (of_workspace(&p->plan, &p->owned.mounts[i]))	/* and no copy: the workspace itself, to read */
+			p->owned.mounts[i].flags = (p->owned.mounts[i].flags | PMF_RO) & ~(unsigned)PMF_COW;
 	p->plan.write = WRITE_NONE;
 	return narrow_paths(p, err);
 }
@@ -454,7 +454,7 @@ void policy_facts(const struct policy *p, struct ak_facts *ret)
 
 	*ret = (struct ak_facts){
 		.net = plan->net == NET_HOST ? AK_NET_HOST : AK_NET_NONE,
-		.write = plan->write == WRITE_NONE ? AK_WRITE_NONE : AK_WRITE_DIRECT,
+		.write = plan->write == WRITE_NONE ? AK_WRITE_NONE : plan->write == WRITE_COW ? AK_WRITE_COW : AK_WRITE_DIRECT,
 		.identity = identity_of(plan),
 		.seccomp = strcmp(plan->seccomp, "strict") == 0 ? AK_SECCOMP_STRICT : AK_SECCOMP_DEFAULT,
 		.landlock_abi = p->landlock_abi > 0 ? (uint32_t)p->landlock_abi : 0,
@@ -465,6 +465,7 @@ void policy_facts(const struct policy *p, struct ak_facts *ret)
 		.cwd = plan->cwd,
 		.user = plan->user,
 		.home = plan->home,
+		.changes = plan->write == WRITE_COW ? p->changes : NULL,
 	};
 	policy_limit_rows(p, NULL, ret->limit);
 	for (size_t i = 0; i < plan->nwarnings && ret->nwarnings < AK_WARNINGS_MAX; i++)

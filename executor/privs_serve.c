@@ -73,6 +73,8 @@ int privs_keep_mounts(struct plan *plan, struct ak_err *err)
 	for (size_t i = 0; r == 0 && i < plan->nmounts; i++)
 		if (plan->mounts[i].src_fd >= 0)
 			r = keep(n++, &plan->mounts[i].src_fd, &plan->mounts[i].src, err);
+	if (r == 0 && plan->cow_layer_fd >= 0)
+		r = keep(n++, &plan->cow_layer_fd, &plan->cow_layer, err);
 	return r;
 }
 

@@ -67,7 +67,7 @@ bool report_put_cow(struct ak_json *j, const struct report *r)
 		ak_json_null(j, "files");
 		ak_json_null(j, "protected");
 	}
-	ak_json_u64(j, "count", c->changes.n);
+	ak_json_u64(j, "count", c->changes.n + c->more);
 	ak_json_bool(j, "applied", c->applied);
 	ak_json_obj_end(j);
 	return true;

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "executor/cow_stay.h"
 #include "executor/serve_int.h"
 #include "executor/shared/ak_clock.h"
 #include "executor/shared/ak_fd.h"
@@ -145,6 +146,7 @@ static uint64_t next_deadline(const struct server *s)
 	for (size_t i = 0; i < AK_WAITS_MAX; i++)
 		sooner(&next, s->waits[i].deadline_ns);
 	sooner(&next, s->alive_ns);
+	sooner(&next, copy_due(s));
 	sooner(&next, idle_end(s));
 	if (pool_wanted(s))
 		sooner(&next, pool_due(s));
@@ -189,6 +191,7 @@ static void expire(struct server *s)
 	}
 	expire_waits(s, now);
 	look_alive(s, now);
+	copy_next(s);
 	if (idle && idle <= now)
 		server_stop(s);
 }
@@ -279,6 +282,9 @@ static int set_up(struct server *s, struct ak_err *err)
 		return ak_err_sys(err, -r, "wait for clients");
 	if (o->alive_fd >= 0)
 		s->alive_ns = ak_now_ns() + (uint64_t)SERVE_ALIVE_MS * NS_PER_MS;
+	r = copy_begin(s);
+	if (r < 0)
+		return ak_err_sys(err, -r, "wait for the process that reads the changes");
 	if (o->conn_fd >= 0)
 		return conn_add(s, o->conn_fd, true, err);
 	return 0;
@@ -323,6 +329,7 @@ static void tear_down(struct server *s)
 			cmd_release(s, s->cmds[i]);
 	ev_forget(s, &s->listen);
 	ev_forget(s, &s->signal);
+	ev_forget(s, &s->copy.ev);
 	free_dead(s);
 	ak_fd_close(&s->epoll);
 }
@@ -338,20 +345,23 @@ int serve_run(const struct serve_opts *so, struct ak_err *err)
 	if (!s)
 		return ak_err_set(err, ENOMEM, "not enough memory to serve");
 	s->o = so;
-	s->epoll = s->listen.fd = s->signal.fd = -1;
+	s->epoll = s->listen.fd = s->signal.fd = s->copy.ev.fd = -1;
 	s->born_ms = wall_ms();
 	s->busy_ns = ak_now_ns();
 	for (size_t i = 0; i < AK_FILES_MAX; i++)
 		s->files[i].data = -1;
 	policy_seal(&s->pol, so->plan, so->opts, so->landlock_abi, so->tell_paths);
 	s->pol.cgroup = so->cgroup_dir >= 0 ? so->cgroup_have : 0;
+	s->pol.changes = so->changes ? so->changes->c.cs.id : NULL;
 	r = set_up(s, err);
 	if (r == 0)
 		r = first_box(s, err);
 	while (r == 0 && !(s->stopping && !anything_left(s)))
 		r = turn(s, err);
-	if (r == 0)
+	if (r == 0) {
+		copy_close(s);
 		answer_shutdown(s);
+	}
 	tear_down(s);
 	free(s);
 	return r;

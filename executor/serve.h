@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct ak_err;
+struct cow_stay;
 struct exec_opts;
 struct plan;
 struct privs;
@@ -27,6 +28,8 @@ struct serve_opts {
 	uint64_t ttl_ms;		/* idle time (nothing runs and nobody asks) after which serving ends; 0: none */
 	int cgroup_dir;			/* place in which sandboxes get cgroups; borrowed; -1: none */
 	uint32_t cgroup_have;		/* enum cgroup_ctl: controllers that groups made there get */
+	struct cow_stay *changes;	/* begun; borrowed, closed at the end of serving; NULL: no --write cow */
+	bool may_apply;			/* clients may ask for its changes to be taken over */
 	unsigned pool;			/* prepared sandboxes to keep; at most AK_POOL_MAX */
 	bool tell_paths;		/* the client is the user's own: HELLO_REPLY names host paths such as --rootfs */
 	void (*ready)(void *arg);	/* called once: the first sandbox is up (or, without a name, requests are served); may be NULL */

@@ -84,6 +84,7 @@ void box_release(struct server *s, struct box *b)
 	queue_release(b);
 	box_group_remove(b);
 	policy_release(&b->pol);
+	copy_leave(s, b);
 	for (size_t i = 0; i < AK_SANDBOXES_MAX; i++)
 		if (s->boxes[i] == b)
 			s->boxes[i] = NULL;
@@ -223,6 +224,8 @@ struct box *box_start(struct server *s, const struct policy *pol, struct ak_err 
 	if (!b)
 		return NULL;
 	r = policy_narrow(pol, &as_it_is, &b->pol, err);
+	if (r == 0 && b->pol.plan.write == WRITE_COW)
+		r = copy_take(s, b, err);
 	if (r == 0)
 		r = box_group_make(s, b, err);
 	if (r == 0)
@@ -248,7 +251,8 @@ struct box *box_start(struct server *s, const struct policy *pol, struct ak_err 
 
 enum ak_code box_code(const struct ak_err *err)
 {
-	return err->code == EMFILE ? AK_CODE_TOO_MANY : err->code == ESHUTDOWN ? AK_CODE_DEAD : AK_CODE_START;
+	return err->code == EMFILE ? AK_CODE_TOO_MANY : err->code == ESHUTDOWN ? AK_CODE_DEAD : err->code == EBUSY ? AK_CODE_BUSY :
+														  AK_CODE_START;
 }
 
 /* ---- pool ---- */

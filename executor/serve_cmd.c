@@ -232,6 +232,7 @@ static const struct {
 	[CAUSE_TIMEOUT] = { AK_STATUS_TIMED_OUT, 124 },
 	[CAUSE_MEMORY] = { AK_STATUS_OOM_KILLED, 128 + SIGKILL },
 	[CAUSE_CPU] = { AK_STATUS_CPU_TIME, 128 + SIGKILL },
+	[CAUSE_DISK] = { AK_STATUS_SIGNALED, 128 + SIGKILL },
 	[CAUSE_KILL] = { AK_STATUS_SIGNALED, 128 + SIGKILL },
 	[CAUSE_GONE] = { AK_STATUS_SIGNALED, 128 + SIGKILL },
 };
@@ -374,6 +375,8 @@ void cmd_exited(struct server *s, struct cmd *c, const struct init_rep *m)
 		own_end(c, (int)m->wstatus);
 	else
 		forced_end(c, known, (int)m->wstatus);
+	if (c->cause == CAUSE_DISK)
+		c->r.warning[c->r.nwarnings++] = "too much was written: the command was killed at the limit of --disk";
 	if (m->flags & INIT_EXITED_LEFT)
 		c->r.warning[c->r.nwarnings++] = "processes that hang in the kernel could not be ended yet";
 	ended(s, c);

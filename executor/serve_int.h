@@ -12,6 +12,7 @@
  *	serve_leaf.c	cgroups: one for each sandbox, one for each command
  *	serve_cmd.c	commands: start, deadlines, end, result
  *	serve_output.c	captured and spooled output
+ *	serve_copy.c	the copy of the workspace: who has it, orders to its scribe
  *
  * Process: executor. Privilege: none (rootless), or two capabilities in its own user namespace (root mode).
  */
@@ -43,6 +44,9 @@
 #define SERVE_CTL_QUEUE_MAX 64u	/* requests waiting for one init; more are refused */
 #define SERVE_READ_BYTES 65536u	/* one read of captured output */
 #define SERVE_FRAMES_A_TURN 8u	/* read from one connection before the others are looked at */
+#define SERVE_LOOKS_MAX 16u	/* CHANGES requests waiting for the scribe */
+#define SERVE_MEASURE_MS 100u	/* between two looks at the size of the copy, while something runs in it */
+#define SERVE_MEASURE_SHARE 20u	/* a look takes one of so many parts of the time at most */
 #define SERVE_STREAM_PIPE_BYTES (256u << 10)	/* of a pipe that is captured */
 
 struct server;
@@ -225,9 +229,54 @@ void ctl_event(struct server *s, struct ev *ev, uint32_t events);
 int ctl_send(struct server *s, struct box *b, const struct init_req *q, int *fds, size_t nfds);
 void ctl_flush(struct server *s, struct box *b);
 
+/* --- the copy of the workspace: serve_copy.c, op_changes.c --- */
+
+enum copy_state {
+	COPY_FREE,	/* a sandbox may have it, or has it (box) */
+	COPY_FINISHING,	/* FINISH was asked for */
+	COPY_KEPT,	/* its changes are a changeset by now: no sandbox any more, but FINISH again */
+	COPY_LOST,	/* its scribe is gone, or it could not be made empty */
+};
+
+struct look {
+	struct waiter to;
+	uint32_t limit;
+};
+
+struct copy {
+	enum copy_state state;
+	uint32_t box;		/* the sandbox that has it; 0: none */
+	struct ev ev;		/* answers of the scribe */
+	uint32_t asked;		/* enum stay_op it works at; 0: none */
+	struct look looks[SERVE_LOOKS_MAX];	/* oldest first */
+	size_t nlooks;
+	struct waiter finish;
+	uint32_t action;	/* enum ak_finish_action */
+	uint64_t measured_ns;	/* when the last look at its size began */
+	uint64_t measure_ns;	/* not before */
+	bool over;		/* more than --disk */
+};
+
+/** copy_begin() - wait for its scribe, if this executor has a copy. Return: 0 or negative errno. */
+int copy_begin(struct server *s);
+/** copy_take() - @b is to have it. Return: 0; -EBUSY: it is somebody else's, or was dealt with */
+int copy_take(struct server *s, struct box *b, struct ak_err *err);
+/** copy_leave() - nothing of @b is left */
+void copy_leave(struct server *s, const struct box *b);
+/** copy_next() - give the scribe what is due, if it has nothing to do */
+void copy_next(struct server *s);
+/** copy_due() - when its size is to be looked at; 0: not */
+uint64_t copy_due(const struct server *s);
+/** copy_over() - is @b's workspace the copy, and over --disk? */
+bool copy_over(const struct server *s, const struct box *b);
+/** copy_forget() - @c is gone */
+void copy_forget(struct server *s, const struct conn *c);
+/** copy_close() - no sandbox is left and none will come: deal with what is open, write the journal. Waits for it. */
+void copy_close(struct server *s);
+
 /* --- commands: serve_cmd.c, serve_output.c --- */
 
-enum cmd_cause { CAUSE_NONE, CAUSE_TIMEOUT, CAUSE_MEMORY, CAUSE_CPU, CAUSE_KILL, CAUSE_GONE };
+enum cmd_cause { CAUSE_NONE, CAUSE_TIMEOUT, CAUSE_MEMORY, CAUSE_CPU, CAUSE_DISK, CAUSE_KILL, CAUSE_GONE };
 enum cmd_state { CMD_WAITING, CMD_SENT, CMD_RUNNING, CMD_ENDED };
 
 /* our end of a pipe the command writes into */
@@ -327,6 +376,7 @@ struct server {
 	size_t ncmds;		/* slots in use are below */
 	struct wait waits[AK_WAITS_MAX];
 	struct fileop files[AK_FILES_MAX];
+	struct copy copy;
 	struct dead *dead;
 	uint32_t next_id;	/* of sandboxes, commands and file operations */
 	uint32_t named;		/* the executor's own sandbox; 0: none */

@@ -19,11 +19,13 @@
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_parse.h"
 #include "executor/shared/ak_wire.h"
+#include "executor/workspace/scan.h"
 #include "executor/workspace/state.h"
 
 #define META_MAX 8192u
 #define META_VERSION 1u
 #define META "meta"
+#define META_NEW "meta.new"
 #define LOCK "lock"
 #define JOURNAL "journal"
 #define JOURNAL_NEW "journal.new"
@@ -331,6 +333,32 @@ int changeset_mark(const struct changeset *cs, bool on, struct ak_err *err)
 	if (unlinkat(cs->dir, APPLYING, 0) < 0 && errno != ENOENT)
 		return ak_err_sys(err, errno, "mark the changeset %s", cs->id);
 	return 0;
+}
+
+/* the journal goes first: it must never tell of a layer that is not there any more */
+int changeset_renew(struct changeset *cs, const struct ws_ident *top, struct ak_err *err)
+{
+	uint8_t buf[META_MAX] AK_UNINIT;
+	int64_t start_ns = cs->meta.start_ns;
+	long n;
+	int r = 0;
+
+	if ((unlinkat(cs->dir, JOURNAL, 0) < 0 && errno != ENOENT) || (unlinkat(cs->dir, APPLYING, 0) < 0 && errno != ENOENT))
+		r = ak_err_sys(err, errno, "empty it");
+	if (r == 0)
+		r = ws_empty(cs->upper, err);
+	if (r < 0)
+		return ak_err_wrap(err, "changeset %s", cs->id);
+	cs->meta.start_ns = scan_now();
+	n = encode_meta(&cs->meta, buf, sizeof(buf));
+	r = n < 0 ? (int)n : write_new(cs->dir, META_NEW, buf, (size_t)n);
+	if (r == 0 && renameat(cs->dir, META_NEW, cs->dir, META) < 0)
+		r = -errno;
+	if (r == 0 && fchmod(cs->upper, ws_safe_mode(top->mode)) < 0)
+		r = -errno;
+	if (r < 0)
+		cs->meta.start_ns = start_ns;
+	return r < 0 ? ak_err_sys(err, -r, "begin the changeset %s anew", cs->id) : 0;
 }
 
 int changeset_remove(int sessions, struct changeset *cs, struct ak_err *err)

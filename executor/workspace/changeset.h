@@ -97,6 +97,14 @@ int changeset_load(const struct changeset *cs, struct journal *ret, struct ak_er
 int changeset_mark(const struct changeset *cs, bool on, struct ak_err *err);
 
 /**
+ * changeset_renew() - what it held has been dealt with: make it an empty one for the next run in the same workspace
+ * @top:	as changeset_create()
+ * The layer must not be mounted. Interrupted, what is left is a changeset of what had not been removed yet, without a journal.
+ * Return: 0 or negative errno; it must not be used for a run then.
+ */
+int changeset_renew(struct changeset *cs, const struct ws_ident *top, struct ak_err *err);
+
+/**
  * changeset_remove() - the folder and all in it; the lock must be held
  * Interrupted, what is left is a changeset without meta, which can be removed again. A caller who may not write @sessions leaves
  * the empty folder.
