@@ -249,13 +249,13 @@ static void not_allowed(struct drive *d)
 
 static void disk(struct drive *d)
 {
-	static const char *const small[] = { "--write", "cow", "--disk", "64m", NULL };
+	static const char *const small[] = { "--write", "cow", "--disk", "16m", NULL };
 	struct ran x;
 
 	t(d, "copy:disk-ends-what-writes-too-much");
 	if (!begin(d, small))
 		return;
-	x = run_sh(d, "for i in 1 2 3 4 5 6 7 8 9; do head -c 15000000 /dev/urandom >f$i; done; sleep 1000");
+	x = run_sh(d, "for i in 1 2 3 4 5 6 7 8 9; do head -c 3000000 /dev/urandom >f$i; done; sleep 1000");
 	want(d, x.res.status == AK_STATUS_SIGNALED && x.res.signal == SIGKILL && x.res.nwarnings == 1, "status %u signal %u %u warnings, %s",
 	     x.res.status, x.res.signal, x.res.nwarnings, d->err.msg);
 	ran_free(&x);

@@ -146,6 +146,7 @@ static void on_reply(struct peer *p, struct ak_frame *f)
 	struct ak_refused refused;
 	struct ak_log_data log;
 	struct ak_file_reply file;
+	struct ak_changed changed;
 	int r = 0;
 
 	p->replies++;
@@ -197,6 +198,9 @@ static void on_reply(struct peer *p, struct ak_frame *f)
 		break;
 	case AK_OP_FILE_REPLY:
 		r = ak_file_reply_decode(f->payload, f->len, &file);
+		break;
+	case AK_OP_CHANGED:
+		r = ak_changed_decode(f->payload, f->len, &changed);
 		break;
 	case AK_OP_SANDBOX:
 		r = ak_stat_decode(f->payload, f->len, &st);
