@@ -10,11 +10,13 @@
 #include <unistd.h>
 
 #include "executor/named.h"
+#include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_path.h"
 #include "executor/workspace/owner.h"
+#include "executor/workspace/protected_place.h"
 #include "executor/workspace/scan.h"
 #include "executor/workspace/state.h"
 #include "executor/workspace/visible.h"
@@ -108,7 +110,7 @@ static int scan_again(void *arg)
 {
 	struct changes *c = arg;
 	struct ak_err err = { 0 };
-	int r = scan_layer(c->cs.upper, c->lower, c->cs.meta.start_ns, &c->j, &err);
+	int r = scan_layer(c->cs.upper, c->lower, c->place, c->cs.meta.start_ns, &c->j, &err);
 
 	if (r == 0)
 		r = changeset_store(&c->cs, &c->j, &err);
@@ -117,11 +119,16 @@ static int scan_again(void *arg)
 
 static int make_journal(struct changes *c, bool broken, struct ak_err *err)
 {
+	struct protected_place place AK_UNINIT;
 	pid_t pid;
 
 	if (broken)
 		changes_say("the journal of changeset %s is half-written; it is made anew from what the run left", c->cs.id);
+	protected_place_find(&place, c->cs.meta.workspace);
+	c->place = &place;
 	pid = owner_fork(c->cs.meta.uid, c->cs.meta.gid, scan_again, c, err);
+	c->place = NULL;
+	protected_place_release(&place);
 	if (pid < 0)
 		return (int)pid;
 	if (owner_wait(pid) != 0)

@@ -12,6 +12,7 @@
 
 struct ak_buf;
 struct ak_err;
+struct protected_place;
 
 #define CHANGES_WORDS_MAX 4096u	/* words of one command line */
 
@@ -43,6 +44,7 @@ struct changes {
 	struct changeset cs;
 	int lower;		/* the workspace; owned; -1 */
 	struct journal j;
+	struct protected_place *place;	/* while the journal is made anew; borrowed */
 };
 
 #define CHANGES_NONE { .sessions = -1, .cs = CHANGESET_NONE, .lower = -1 }

@@ -7,10 +7,12 @@
 #include "executor/changes.h"
 #include "executor/cmd_changes.h"
 #include "executor/named.h"
+#include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_err.h"
 #include "executor/workspace/apply.h"
 #include "executor/workspace/owner.h"
+#include "executor/workspace/protected_place.h"
 
 #define LIST_MAX 1000u	/* names on standard error; `ak diff --json` has all */
 /* what the child ends with, beside 1 for a failure */
@@ -34,25 +36,30 @@ static const char discard_usage[] =
 struct work {
 	struct changes *c;
 	const struct changes_args *args;
+	const char *prefix;	/* of protected_place.h */
 };
 
 static void list(const struct apply *a, enum apply_state state, const char *what)
 {
-	size_t shown = 0;
+	size_t shown = 0, count = state == APPLY_PROTECTED ? apply_held(a) : a->n[state];
 
 	for (size_t i = 0; i < a->j->n && shown < LIST_MAX; i++) {
+		char path[WS_PATH_MAX + 1] AK_UNINIT;
+		unsigned op = a->j->v[i].op;
 		struct ak_buf b = { 0 };
+		size_t n = journal_whole(a->j, i, &op);
 
-		if (a->state[i] != state)
+		if (a->state[i] != state || (state == APPLY_PROTECTED && journal_follows(a->j, i) && a->state[i - 1] == state))
 			continue;
-		changes_path(&b, a->j->v[i].path);
+		(void)snprintf(path, sizeof(path), "%.*s", n > 0 ? (int)n : (int)WS_PATH_MAX, a->j->v[i].path);
+		changes_path(&b, path);
 		if (!b.failed)
-			changes_say("%s: %s (%s)", what, b.data, change_op_name(a->j->v[i].op));
+			changes_say("%s: %s (%s%s)", what, b.data, change_op_name(op), n > 0 ? ", as a whole" : "");
 		ak_buf_release(&b);
 		shown++;
 	}
-	if (a->n[state] > shown)
-		changes_say("%s: %zu more", what, a->n[state] - shown);
+	if (count > shown)
+		changes_say("%s: %zu more", what, count - shown);
 }
 
 static bool is_done(const struct change *c, void *arg)
@@ -66,7 +73,7 @@ static bool is_done(const struct change *c, void *arg)
 /* what is left stays a changeset. Return: ALL_DONE, REST_KEPT, HELD_BACK or 1 */
 static int keep_rest(struct work *w, struct apply *a, struct ak_err *err)
 {
-	size_t held = a->n[APPLY_PROTECTED];
+	size_t held = apply_held(a);
 
 	journal_drop(a->j, is_done, a);
 	if (a->j->n == 0)
@@ -114,7 +121,7 @@ static int apply_as_owner(void *arg)
 	struct work *w = arg;
 	char temp[CHANGESET_ID_MAX + 16];
 	struct apply a = { .upper = w->c->cs.upper, .lower = w->c->lower, .temp = temp, .j = &w->c->j, .paths = w->args->paths,
-			   .allow = w->args->allow, .force = w->args->force };
+			   .allow = w->args->allow, .prefix = w->prefix, .force = w->args->force };
 	struct ak_err err = { 0 };
 	int r;
 
@@ -133,7 +140,8 @@ static int apply_as_owner(void *arg)
 
 static int do_apply(struct changes *c, const struct changes_args *args, struct ak_err *err)
 {
-	struct work w = { c, args };
+	char prefix[PATH_MAX] AK_UNINIT;
+	struct work w = { c, args, prefix };
 	int r = changes_find(c, args->id, err);
 	pid_t pid;
 
@@ -141,6 +149,7 @@ static int do_apply(struct changes *c, const struct changes_args *args, struct a
 		r = changes_read(c, err);
 	if (r < 0)
 		return named_fail(err);
+	(void)protected_place_prefix(c->cs.meta.workspace, prefix);
 	pid = owner_fork(c->cs.meta.uid, c->cs.meta.gid, apply_as_owner, &w, err);
 	if (pid < 0)
 		return named_fail(err);
@@ -170,6 +179,27 @@ int cmd_apply(int argc, char *const argv[], char *const env[])
 	return r;
 }
 
+/* which one it was is said, since the newest of the folder may not be the one that was meant */
+static int discard(struct changes *c, bool whole, struct ak_err *err)
+{
+	struct ak_buf b = { 0 };
+	int r;
+
+	if (whole && changeset_load(&c->cs, &c->j, NULL) == 0)
+		ak_buf_printf(&b, ": %zu change%s", c->j.n, c->j.n == 1 ? "" : "s");
+	if (whole) {
+		ak_buf_printf(&b, "%s in ", b.len ? "" : ":");
+		changes_path(&b, c->cs.meta.workspace);
+		ak_buf_str(&b, " by ");
+		changes_path(&b, c->cs.meta.command);
+	}
+	r = changes_remove(c, err);
+	if (r == 0)
+		changes_say("discarded %s%s", c->cs.id, b.failed || !b.data ? "" : b.data);
+	ak_buf_release(&b);
+	return r;
+}
+
 int cmd_discard(int argc, char *const argv[], char *const env[])
 {
 	struct changes c = CHANGES_NONE;
@@ -185,7 +215,7 @@ int cmd_discard(int argc, char *const argv[], char *const env[])
 	if (r == 0 || r == -ENOENT)
 		r = changes_find(&c, args.id, &err);
 	if (r == 0 || (r == -EBADMSG && c.cs.lock >= 0))
-		r = changes_remove(&c, &err);
+		r = discard(&c, r == 0, &err);
 	changes_release(&c);
 	changes_args_release(&args);
 	return r < 0 ? named_fail(&err) : 0;

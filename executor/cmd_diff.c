@@ -144,7 +144,7 @@ static int list_as_owner(void *arg)
 	struct view *v = arg;
 	char *const all[] = { (char *)"", NULL };
 	struct apply a = { .upper = v->c->cs.upper, .lower = v->c->lower, .temp = "", .j = &v->c->j, .paths = v->args->paths,
-			   .allow = all };
+			   .allow = all, .prefix = "" };
 	struct ak_buf b = { .max = 2 * JOURNAL_BYTES_MAX };
 	struct ak_err err = { 0 };
 	int r = apply_check(&a, &err);

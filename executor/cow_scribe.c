@@ -17,12 +17,14 @@
 #include <unistd.h>
 
 #include "executor/cow.h"
+#include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_clock.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/workspace/apply.h"
 #include "executor/workspace/apply_text.h"
 #include "executor/workspace/owner.h"
+#include "executor/workspace/protected_place.h"
 #include "executor/workspace/scan.h"
 #include "executor/workspace/walk.h"
 
@@ -115,14 +117,14 @@ static int put_out(const struct cow *c, const struct journal *j, struct ak_err *
 	return r < 0 ? ak_err_sys(err, -r, "pass on the list of changes") : 0;
 }
 
-int scribe_take_over(struct cow *c, struct journal *j, struct apply *ret, struct ak_err *err)
+int scribe_take_over(struct cow *c, const char *prefix, struct journal *j, struct apply *ret, struct ak_err *err)
 {
 	char temp[CHANGESET_ID_MAX + 16];
 	int r;
 
 	(void)snprintf(temp, sizeof(temp), CHANGESET_TEMP_FMT, c->cs.id);
 	*ret = (struct apply){ .upper = c->cs.upper, .lower = c->lower, .j = j, .temp = temp, .allow = c->allow,
-			       .resumed = changeset_has(&c->cs, "applying") };
+			       .prefix = prefix, .resumed = changeset_has(&c->cs, "applying") };
 	if (ret->resumed)
 		apply_clean(ret);
 	r = apply_check(ret, err);
@@ -138,25 +140,25 @@ int scribe_take_over(struct cow *c, struct journal *j, struct apply *ret, struct
 	return r;
 }
 
-static void do_order(struct cow *c, char order)
+static void do_order(struct cow *c, struct protected_place *place, char order)
 {
 	struct apply a = { 0 };
 	struct journal j;
-	int r = scan_layer(c->cs.upper, c->lower, c->cs.meta.start_ns, &j, &c->shared->scan);
+	int r = scan_layer(c->cs.upper, c->lower, place, c->cs.meta.start_ns, &j, &c->shared->scan);
 
 	if (r == 0)
 		r = put_out(c, &j, &c->shared->scan);
 	if (r == 0 && j.n > 0)
 		r = changeset_store(&c->cs, &j, &c->shared->scan);
 	if (r == 0 && order == SCRIBE_APPLY && j.n > 0)
-		c->shared->applied = scribe_take_over(c, &j, &a, &c->shared->apply) == 0;
+		c->shared->applied = scribe_take_over(c, place->prefix, &j, &a, &c->shared->apply) == 0;
 	apply_release(&a);
 	if (r == 0 && (j.n == 0 || c->shared->applied))
 		c->shared->removed = changeset_remove(c->sessions, &c->cs, NULL) == 0;
 	journal_release(&j);
 }
 
-int scribe_alone(struct cow *c, const int *keep, size_t n, struct ak_err *err)
+int scribe_alone(struct cow *c, struct protected_place *place, const int *keep, size_t n, struct ak_err *err)
 {
 	int all_kept[KEPT_MAX] = { c->out, c->sessions, c->lower, c->cs.dir, c->cs.lock, c->cs.upper };
 	sigset_t all;
@@ -168,17 +170,19 @@ int scribe_alone(struct cow *c, const int *keep, size_t n, struct ak_err *err)
 	for (size_t i = 0; i < 2; i++)
 		all_kept[KEPT_MAX - 2 + i] = i < n ? keep[i] : -1;
 	close_others(all_kept, KEPT_MAX);
+	protected_place_find(place, c->cs.meta.workspace);
 	return owner_become(c->cs.meta.uid, c->cs.meta.gid, err);
 }
 
 _Noreturn void scribe_main(struct cow *c, int go, int alarm)
 {
+	struct protected_place place AK_UNINIT;
 	char order;
 
-	if (scribe_alone(c, (int[]){ go, alarm }, 2, &c->shared->scan) < 0)
+	if (scribe_alone(c, &place, (int[]){ go, alarm }, 2, &c->shared->scan) < 0)
 		_exit(0);	/* the reason is in shared memory */
 	order = wait_for_order(c, go, alarm);
 	if (order)
-		do_order(c, order);
+		do_order(c, &place, order);
 	_exit(0);
 }

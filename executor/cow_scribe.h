@@ -13,6 +13,7 @@
 struct apply;
 struct cow;
 struct journal;
+struct protected_place;
 
 /* orders, one byte each; end of file: the run's executor is gone, leave everything as it is */
 #define SCRIBE_SCAN 's'
@@ -38,19 +39,21 @@ _Noreturn void scribe_main(struct cow *c, int go, int alarm);
 
 /**
  * scribe_alone() - keep only what a child that reads the layer of @c needs, and become the owner of the workspace
+ * @place:	filled in, where the workspace lies as the caller of ak sees it; protected_place_release() in any case
  * @keep:	its own descriptors, beside those of @c; -1 entries are none
  * Return: 0 or negative errno; it may only exit then. Process, privilege: as scribe_main().
  */
-int scribe_alone(struct cow *c, const int *keep, size_t n, struct ak_err *err);
+int scribe_alone(struct cow *c, struct protected_place *place, const int *keep, size_t n, struct ak_err *err);
 
 /** scribe_layer_bytes() - what the layer takes on the disk; UINT64_MAX: unknown */
 uint64_t scribe_layer_bytes(const struct cow *c);
 
 /**
  * scribe_take_over() - all of @j, or nothing
+ * @prefix:	of the workspace's struct protected_place
  * @ret:	states of the changes, also when nothing was done; apply_release() it in any case
  * Return: 0; -EBUSY (conflicts), -EPERM (protected names), what apply_run() gives: it can be begun again.
  */
-int scribe_take_over(struct cow *c, struct journal *j, struct apply *ret, struct ak_err *err);
+int scribe_take_over(struct cow *c, const char *prefix, struct journal *j, struct apply *ret, struct ak_err *err);
 
 #endif

@@ -14,11 +14,13 @@
 
 #include "executor/cow_scribe.h"
 #include "executor/cow_stay.h"
+#include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_chan.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_msg.h"
 #include "executor/workspace/apply.h"
+#include "executor/workspace/protected_place.h"
 #include "executor/workspace/scan.h"
 
 #define LOOK_TRIES 5u		/* a command may remove what is being looked at */
@@ -32,6 +34,7 @@ _Static_assert((int)AK_CHANGE_TYPE == (int)CHANGE_TYPE && (int)AK_CHANGE_MODIFIE
 /* one order being carried out */
 struct work {
 	struct cow *c;
+	struct protected_place *place;
 	const struct stay_order *order;
 	struct stay_answer a;
 	struct journal j;
@@ -46,7 +49,7 @@ static int look(struct work *w, unsigned tries)
 
 	for (;;) {
 		w->a.failed = (struct ak_err){ 0 };
-		r = scan_layer(w->c->cs.upper, w->c->lower, w->c->cs.meta.start_ns, &w->j, &w->a.failed);
+		r = scan_layer(w->c->cs.upper, w->c->lower, w->place, w->c->cs.meta.start_ns, &w->j, &w->a.failed);
 		if ((r != -ENOENT && r != -ESTALE && r != -ENOTDIR) || --tries == 0)
 			return r;
 		journal_release(&w->j);
@@ -137,6 +140,8 @@ static void renew(struct work *w)
 	if (r == 0)
 		r = changeset_renew(&w->c->cs, &top, &err);
 	w->a.usable = r == 0;
+	/* what was taken over may have named further hooks */
+	git_hooks_find(&w->place->hooks, w->c->cs.meta.workspace);
 }
 
 /* Return: 0, or why nothing is known or can be written: all is kept then */
@@ -151,7 +156,7 @@ static int finish(struct work *w)
 	w->a.outcome = w->j.n ? AK_CHANGES_KEPT : AK_CHANGES_NONE;
 	if (w->order->action == AK_FINISH_DISCARD && w->j.n)
 		w->a.outcome = AK_CHANGES_DISCARDED;
-	if (w->order->action == AK_FINISH_APPLY && w->j.n && scribe_take_over(w->c, &w->j, &w->apply, &w->a.why) == 0)
+	if (w->order->action == AK_FINISH_APPLY && w->j.n && scribe_take_over(w->c, w->place->prefix, &w->j, &w->apply, &w->a.why) == 0)
 		w->a.outcome = AK_CHANGES_APPLIED;
 	r = put_entries(w);
 	if (w->a.outcome != AK_CHANGES_KEPT)
@@ -216,11 +221,11 @@ static bool send_answer(struct work *w, int sock)
 }
 
 /* Return: false when it was the last one */
-static bool serve_one(struct cow *c, int sock, const struct ak_err *cannot)
+static bool serve_one(struct cow *c, struct protected_place *place, int sock, const struct ak_err *cannot)
 {
 	struct stay_order order;
 	ssize_t n = recv(sock, &order, sizeof(order), 0);
-	struct work w = { .c = c, .order = &order, .data = -1 };
+	struct work w = { .c = c, .place = place, .order = &order, .data = -1 };
 	bool more;
 
 	if (n < 0 && errno == EINTR)
@@ -244,10 +249,11 @@ static bool serve_one(struct cow *c, int sock, const struct ak_err *cannot)
 
 _Noreturn void stay_main(struct cow *c, int sock)
 {
+	struct protected_place place AK_UNINIT;
 	struct ak_err cannot = { 0 };
 
-	(void)scribe_alone(c, &sock, 1, &cannot);
-	while (serve_one(c, sock, &cannot))
+	(void)scribe_alone(c, &place, &sock, 1, &cannot);
+	while (serve_one(c, &place, sock, &cannot))
 		;
 	_exit(0);
 }

@@ -13,7 +13,10 @@
 #include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_dir.h"
 #include "executor/shared/ak_path.h"
+#include "executor/workspace/git_hooks.h"
 #include "executor/workspace/protected.h"
+#include "executor/workspace/protected_change.h"
+#include "executor/workspace/protected_place.h"
 
 /* The root view itself: never a workspace, whoever names it */
 static const struct {
@@ -365,6 +368,53 @@ static int protect_names(struct plan_ctx *c)
 	return r;
 }
 
+/* a folder that a git configuration names for its hooks; deeper ones are pinned with the folders above them (plan_pins.c) */
+static void protect_hook_folder(struct plan_ctx *c, const char *rel)
+{
+	char path[PATH_MAX] AK_UNINIT, real[PATH_MAX] AK_UNINIT, first[NAME_MAX + 1];
+	struct stat st;
+
+	(void)snprintf(first, sizeof(first), "%.*s", (int)strcspn(rel, "/"), rel);
+	/* such a one is read-only as a whole, or was allowed */
+	if (protected_match(first) == PROTECTED_BLOCK)
+		return;
+	if (snprintf(path, sizeof(path), "%s/%s", c->p->workspace, rel) >= PATH_MAX || lstat(path, &st) < 0)
+		return;	/* is not there: told when it appears */
+	if (!*rel || !S_ISDIR(st.st_mode) || !realpath(path, real) || strcmp(real, path) != 0) {
+		plan_notice(c->p, "git's hooks in \"%s\" cannot be protected (core.hooksPath; --allow-protected %s accepts that)", path,
+			    PROTECTED_GIT_HOOKS);
+		return;
+	}
+	add_protected(c, path, PMF_RO);
+}
+
+static void protect_hooks(struct plan_ctx *c)
+{
+	struct git_hooks h = { 0 };
+
+	if (protected_allowed(c->o->allow_protected, PROTECTED_GIT_HOOKS))
+		return;
+	git_hooks_find(&h, c->p->workspace);
+	for (size_t i = 0; i < h.n; i++)
+		protect_hook_folder(c, h.path[i]);
+	git_hooks_release(&h);
+}
+
+/* a workspace that is itself what a later command on the host runs or obeys */
+static int check_place(struct plan_ctx *c)
+{
+	char prefix[PATH_MAX] AK_UNINIT;
+
+	if (c->o->write != WRITE_DIRECT || AK_WEAK(c->weak, AK_WEAK_PROTECT) || !protected_place_prefix(c->p->workspace, prefix) ||
+	    protected_taken(c->o->allow_protected, prefix))
+		return 0;
+	prefix[strcspn(prefix, "/")] = '\0';
+	(void)ak_err_set(c->err, EPERM, "workspace \"%s\": lies in a protected folder, whose files run or are obeyed on the host",
+			 c->p->workspace);
+	ak_err_hint(c->err, "--allow-protected %s accepts that; with --write cow its changes wait for review", prefix);
+	return -EPERM;
+}
+
 int plan_workspace(struct plan_ctx *c)
 {
 	struct plan_mount m = {.kind = PM_BIND,
@@ -373,6 +423,8 @@ int plan_workspace(struct plan_ctx *c)
 			       .dst = c->p->workspace};
 	int r = check_allowed(c);
 
+	if (r == 0)
+		r = check_place(c);
 	if (r < 0)
 		return r;
 	if (c->o->write == WRITE_NONE)
@@ -383,6 +435,7 @@ int plan_workspace(struct plan_ctx *c)
 	/* with an overlay nothing has to be prevented: applying holds them back */
 	if (c->o->write != WRITE_DIRECT || c->p->plain || AK_WEAK(c->weak, AK_WEAK_PROTECT))
 		return 0;
+	protect_hooks(c);
 	return protect_names(c);
 }
 

@@ -16,10 +16,14 @@
 
 #define OPEN_TOP (O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC)
 
-static void begin(struct protected_look *l, int dir)
+static void begin(struct protected_look *l, int dir, const char *workspace)
 {
-	if (dir >= 0)
-		protected_mark_set(&l->mark, dir);
+	struct git_hooks hooks = { 0 };
+
+	if (dir < 0)
+		return;
+	git_hooks_find(&hooks, workspace);
+	protected_mark_set(&l->mark, dir, &hooks);
 }
 
 /* In root mode through the clone that the sandbox gets: there its user owns what the workspace's owner does */
@@ -42,7 +46,7 @@ int protected_look_begin(struct protected_look *l, const struct plan *plan, cons
 	if (p) {
 		l->uid = p->uid_base + plan->uid;
 		l->gid = p->gid_base + plan->gid;
-		begin(l, open_clone(plan));
+		begin(l, open_clone(plan), plan->workspace);
 		l->program = companion_open("ak-policy", NULL);
 		if (l->program < 0)
 			l->program = -1;
@@ -54,7 +58,7 @@ int protected_look_begin(struct protected_look *l, const struct plan *plan, cons
 
 void protected_look_begin_path(struct protected_look *l, const char *workspace)
 {
-	begin(l, sys_openat2(AT_FDCWD, workspace, OPEN_TOP, AK_RESOLVE_NO_SYMLINKS));
+	begin(l, sys_openat2(AT_FDCWD, workspace, OPEN_TOP, AK_RESOLVE_NO_SYMLINKS), workspace);
 }
 
 const struct protected_report *protected_look_end(struct protected_look *l)

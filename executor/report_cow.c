@@ -2,10 +2,12 @@
 /* "changes" of the result object: what a cow run left in its changeset. Process: executor. Privilege: none. */
 #include "executor/report.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "executor/cow.h"
 #include "executor/report_int.h"
+#include "executor/shared/ak_attr.h"
 
 #define FILES_SHOWN 10000u	/* in the result object; `ak sessions show` and `ak diff` show all */
 
@@ -35,18 +37,24 @@ static void put_files(struct ak_json *j, const struct cow *c)
 
 static void put_protected(struct ak_json *j, const struct cow *c)
 {
+	char path[WS_PATH_MAX + 1] AK_UNINIT;
 	size_t n = 0;
 
 	ak_json_arr(j, "protected");
 	for (size_t i = 0; i < c->changes.n && n < FILES_SHOWN; i++) {
 		const struct change *ch = &c->changes.v[i];
 
-		if (!(ch->flags & (CHANGE_PROTECTED | CHANGE_LISTED)))
+		unsigned op = ch->op;
+		size_t len = journal_whole(&c->changes, i, &op);
+
+		/* a ".git" that is gone or replaced is named once */
+		if (!(ch->flags & (CHANGE_PROTECTED | CHANGE_LISTED)) || journal_follows(&c->changes, i))
 			continue;
 		n++;
+		(void)snprintf(path, sizeof(path), "%.*s", len > 0 ? (int)len : (int)WS_PATH_MAX, ch->path);
 		ak_json_obj(j, NULL);
-		put_path(j, ch->path);
-		ak_json_str(j, "op", change_op_name(ch->op));
+		put_path(j, path);
+		ak_json_str(j, "op", change_op_name(op));
 		ak_json_obj_end(j);
 	}
 	ak_json_arr_end(j);

@@ -106,8 +106,11 @@ static int put_file(const struct apply *a, int dir, const char *name, const stru
 	return r < 0 ? failed(-r, "write", c, err) : 0;
 }
 
-/* by a descriptor that cannot be opened for more than that, so that no link is followed and no FIFO waited for */
-static int set_mode(int dir, const char *name, const struct change *c, struct ak_err *err)
+/*
+ * By a descriptor that cannot be opened for more than that, so that no link is followed and no FIFO waited for. A file with further
+ * names, which may lie outside of the workspace, is replaced instead: the run had a copy of its own.
+ */
+static int set_mode(const struct apply *a, int dir, const char *name, const struct change *c, struct ak_err *err)
 {
 	AK_AUTO_FD fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	uint32_t mode = ws_safe_mode(c->now.mode);
@@ -120,6 +123,8 @@ static int set_mode(int dir, const char *name, const struct change *c, struct ak
 		return failed(ESTALE, "", c, err);
 	if ((cur.mode & 07777) == mode)
 		return 0;
+	if (S_ISREG(cur.mode) && cur.nlink > 1)
+		return put_file(a, dir, name, c, err);
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	return chmod(path, mode) < 0 ? failed(errno, "set the mode of", c, err) : 0;
 }
@@ -133,7 +138,7 @@ static int do_now(const struct apply *a, const struct change *c, struct ak_err *
 		return dir;
 	if (is_dir(&c->now))
 		return c->op == CHANGE_MODE ? 0 : make_folder(dir, name, c, err);
-	return c->op == CHANGE_MODE ? set_mode(dir, name, c, err) : put_file(a, dir, name, c, err);
+	return c->op == CHANGE_MODE ? set_mode(a, dir, name, c, err) : put_file(a, dir, name, c, err);
 }
 
 static int folder_mode(const struct apply *a, const struct change *c, struct ak_err *err)
@@ -141,7 +146,7 @@ static int folder_mode(const struct apply *a, const struct change *c, struct ak_
 	const char *name;
 	AK_AUTO_FD dir = open_parent(a, c, &name, err);
 
-	return dir < 0 ? dir : set_mode(dir, name, c, err);
+	return dir < 0 ? dir : set_mode(a, dir, name, c, err);
 }
 
 /* must the old one be gone before? A file is replaced by a file in one step */

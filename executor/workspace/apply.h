@@ -34,6 +34,7 @@ struct apply {
 	struct journal *j;	/* sorted; identities of forced changes are renewed; borrowed */
 	char *const *paths;	/* NULL-terminated list of what was chosen, or NULL: all */
 	char *const *allow;	/* --allow-protected, or NULL */
+	const char *prefix;	/* what the workspace lies in: see protected_place.h; "": nothing */
 	bool resumed;		/* an earlier apply of it was ended in the middle: what it had taken away is no conflict */
 	bool force;		/* conflicts are overwritten; nothing that the changes do not name is ever deleted */
 	/* out */
@@ -55,6 +56,9 @@ int apply_check(struct apply *a, struct ak_err *err);
  * Return: 0; -ESTALE (a file changed meanwhile), -ENOSPC, -EACCES ... naming the path. What was done stays done.
  */
 int apply_run(struct apply *a, struct ak_err *err);
+
+/** apply_held() - number of protected names that are held back; a ".git" that is gone or replaced counts as one */
+size_t apply_held(const struct apply *a);
 
 /** apply_clean() - remove temporary files that an earlier, killed apply left beside the changes */
 void apply_clean(const struct apply *a);

@@ -16,7 +16,7 @@
 #include "executor/workspace/compare.h"
 #include "executor/workspace/fsat.h"
 #include "executor/workspace/journal.h"
-#include "executor/workspace/protected_git.h"
+#include "executor/workspace/protected_place.h"
 #include "executor/workspace/scan.h"
 
 static bool is_dir(const struct ws_ident *id)
@@ -157,7 +157,8 @@ static enum apply_state held_back(const struct apply *a, const struct change *c)
 {
 	if (c->flags & CHANGE_SPECIAL)
 		return APPLY_SPECIAL;
-	if ((c->flags & CHANGE_PROTECTED) && !protected_taken(a->allow, c->path) && !protected_taken(a->paths, c->path))
+	if ((c->flags & CHANGE_PROTECTED) && !protected_place_taken(a->prefix, a->allow, c->path) &&
+	    !protected_place_taken(a->prefix, a->paths, c->path))
 		return APPLY_PROTECTED;
 	return APPLY_DO;
 }
@@ -231,6 +232,15 @@ int apply_check(struct apply *a, struct ak_err *err)
 	for (size_t i = 0; i < a->j->n; i++)
 		a->n[a->state[i]]++;
 	return 0;
+}
+
+size_t apply_held(const struct apply *a)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->j->n; i++)
+		n += a->state[i] == APPLY_PROTECTED && !(journal_follows(a->j, i) && a->state[i - 1] == APPLY_PROTECTED);
+	return n;
 }
 
 void apply_release(struct apply *a)

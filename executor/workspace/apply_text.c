@@ -3,30 +3,43 @@
 #include "executor/workspace/apply_text.h"
 
 #include <errno.h>
+#include <stdio.h>
 
+#include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_err.h"
 #include "executor/workspace/apply.h"
 #include "executor/workspace/journal.h"
 #include "executor/workspace/visible.h"
 
+/* a ".git" that is not what it was is named instead of all that was in it */
+static void add_name(const struct apply *a, size_t i, struct ak_buf *out)
+{
+	char path[WS_PATH_MAX + 1] AK_UNINIT;
+	unsigned op;
+	size_t n = journal_whole(a->j, i, &op);
+
+	(void)snprintf(path, sizeof(path), "%.*s", n > 0 ? (int)n : (int)WS_PATH_MAX, a->j->v[i].path);
+	visible_quote(out, path);
+}
+
 static void add_names(const struct apply *a, enum apply_state state, struct ak_buf *out)
 {
-	size_t shown = 0;
+	size_t shown = 0, count = state == APPLY_PROTECTED ? apply_held(a) : a->n[state];
 
 	for (size_t i = 0; i < a->j->n && shown < APPLY_NAMES_SHOWN; i++) {
-		if (a->state[i] != state)
+		if (a->state[i] != state || (state == APPLY_PROTECTED && journal_follows(a->j, i) && a->state[i - 1] == state))
 			continue;
 		ak_buf_str(out, shown++ ? ", " : " ");
-		visible_quote(out, a->j->v[i].path);
+		add_name(a, i, out);
 	}
-	if (a->n[state] > shown)
-		ak_buf_printf(out, " and %zu more", a->n[state] - shown);
+	if (count > shown)
+		ak_buf_printf(out, " and %zu more", count - shown);
 }
 
 int apply_refuse(const struct apply *a, const char *id, struct ak_err *err)
 {
-	size_t conflicts = a->n[APPLY_CONFLICT], held = a->n[APPLY_PROTECTED];
+	size_t conflicts = a->n[APPLY_CONFLICT], held = apply_held(a);
 	struct ak_buf b = { 0 };
 	int code = conflicts ? EBUSY : EPERM;
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "executor/shared/ak_attr.h"
@@ -125,6 +126,37 @@ void journal_drop(struct journal *j, bool (*drop)(const struct change *c, void *
 			j->v[kept++] = j->v[i];
 	}
 	j->n = kept;
+}
+
+/* length of the outermost folder ".git" in a path, as it is written; 0: none */
+static size_t git_folder(const char *path)
+{
+	for (const char *p = path; *p;) {
+		size_t n = strcspn(p, "/");
+
+		if (n == 4 && strncasecmp(p, ".git", n) == 0)
+			return (size_t)(p - path) + n;
+		p += n + (p[n] == '/');
+	}
+	return 0;
+}
+
+size_t journal_whole(const struct journal *j, size_t i, unsigned *ret_op)
+{
+	size_t n = j->v[i].flags & CHANGE_WHOLE ? git_folder(j->v[i].path) : 0;
+
+	/* the folder itself stands before what is in it; where it is a folder again it did not change itself */
+	if (n > 0)
+		*ret_op = j->v[i].path[n] == '\0' && j->v[i].op != CHANGE_MODE ? j->v[i].op : CHANGE_MODIFIED;
+	return n;
+}
+
+bool journal_follows(const struct journal *j, size_t i)
+{
+	unsigned op;
+	size_t n = journal_whole(j, i, &op);
+
+	return n > 0 && i > 0 && journal_whole(j, i - 1, &op) == n && memcmp(j->v[i].path, j->v[i - 1].path, n) == 0;
 }
 
 void journal_release(struct journal *j)

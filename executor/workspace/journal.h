@@ -32,7 +32,8 @@ enum change_flags {
 	CHANGE_TOUCHED = 1u << 1,	/* what was there before was changed outside while the run went on */
 	CHANGE_SPECIAL = 1u << 2,	/* the new file is a FIFO, socket or device: never applied */
 	CHANGE_LISTED = 1u << 3,	/* a protected name of the kind that is named but not held back */
-	CHANGE_FLAGS = 15u
+	CHANGE_WHOLE = 1u << 4,		/* it, or a folder above it, is a ".git" that is gone or replaced: one protected thing */
+	CHANGE_FLAGS = 31u
 };
 
 struct change {
@@ -70,6 +71,16 @@ struct change *journal_find(const struct journal *j, const char *path);
 
 /** journal_drop() - forget all changes for which @drop says so; order stays */
 void journal_drop(struct journal *j, bool (*drop)(const struct change *c, void *arg), void *arg);
+
+/**
+ * journal_whole() - the folder ".git" that change @i stands for or is a part of, with CHANGE_WHOLE
+ * @ret_op:	what happened to that folder; enum change_op
+ * Return: length of its path; 0: the change stands for itself.
+ */
+size_t journal_whole(const struct journal *j, size_t i, unsigned *ret_op);
+
+/** journal_follows() - is change @i named by an earlier one, as a part of the same whole? Of a sorted journal. */
+bool journal_follows(const struct journal *j, size_t i);
 
 void journal_release(struct journal *j);
 

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -17,8 +18,8 @@
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_clock.h"
 #include "executor/shared/ak_fd.h"
-#include "executor/workspace/protected.h"
 #include "executor/workspace/git_member.h"
+#include "executor/workspace/protected.h"
 
 #define NS 1000000000LL
 #define CLOCK_SET_NS (NS / 10)	/* a smaller difference between two readings is no setting of the clock */
@@ -58,6 +59,7 @@ struct folder {
 	unsigned depth;
 	bool placed;		/* it was put here in the meantime: everything in it is new at its place */
 	bool changed;		/* its entries may have changed */
+	bool loose;		/* with GIT: by what is in it, not by its name: other names in it are the work */
 	unsigned bare;		/* marks of a bare repository: bits of 7 */
 };
 
@@ -136,8 +138,14 @@ static int64_t newest(const struct walk *w, const char *path, const struct statx
 static void add(struct walk *w, const char *path, enum protected_op op, bool config)
 {
 	struct protected_report *r = w->r;
-	char *copy = r->n < PROTECTED_SCAN_NAMES ? strdup(path) : NULL;
+	char *copy;
 
+	/* a bare repository is looked at twice */
+	for (size_t i = 0; i < r->n; i++) {
+		if (strcmp(r->list[i].path, path) == 0)
+			return;
+	}
+	copy = r->n < PROTECTED_SCAN_NAMES ? strdup(path) : NULL;
 	if (!copy) {
 		r->more++;
 		return;
@@ -210,16 +218,17 @@ static bool is_folder(const struct folder *f, const char *name, unsigned char ty
 
 static void git_entry(struct walk *w, const struct folder *f, const char *name, unsigned char type)
 {
-	enum git_member what = git_member(w->path + f->git);
+	const char *path = w->path + f->git;
+	enum git_member what = git_member(path);
 
-	if (what == GIT_OTHER)
+	if (what == GIT_UNKNOWN && f->loose && strncasecmp(path, "modules", 7) != 0)
 		return;
-	if (!is_folder(f, name, type)) {
-		if (what > GIT_WALK)
-			check(w, f, name, what == GIT_CONFIG);
-	} else if (what == GIT_WALK || what == GIT_HOOK) {
+	if (!git_member_told(what))
+		return;
+	if (!is_folder(f, name, type))
+		check(w, f, name, what == GIT_CONFIG);
+	else if (what >= GIT_FOLDER)
 		enter_later(w, GIT, name);
-	}
 }
 
 static void plain_entry(struct walk *w, struct folder *f, const char *name, unsigned char type, uint64_t ino)
@@ -227,6 +236,8 @@ static void plain_entry(struct walk *w, struct folder *f, const char *name, unsi
 	enum protected_class class = protected_match(name);
 	bool folder = is_folder(f, name, type);
 
+	if (class < PROTECTED_BLOCK && w->m->hooks.n > 0 && git_hooks_has(&w->m->hooks, w->path))
+		class = PROTECTED_BLOCK;
 	f->bare |= strcmp(name, "HEAD") == 0 ? 1 : strcmp(name, "objects") == 0 ? 2 : strcmp(name, "refs") == 0 ? 4 : 0;
 	if (!folder) {
 		if (class != PROTECTED_NO)
@@ -296,7 +307,7 @@ static bool was_placed(const struct walk *w, const struct folder *parent, const 
 
 static void enter(struct walk *w, const struct folder *parent, enum where where, const char *name)
 {
-	struct folder f = {.where = where, .depth = parent->depth + 1, .git = parent->git};
+	struct folder f = {.where = where, .depth = parent->depth + 1, .git = parent->git, .loose = parent->loose};
 	size_t before = w->r ? w->r->n + w->r->more : 0;
 	struct statx st;
 	AK_AUTO_FD fd = -1;
@@ -315,8 +326,10 @@ static void enter(struct walk *w, const struct folder *parent, enum where where,
 	if (w->m->cross && (st.stx_dev_major != w->dev_major || st.stx_dev_minor != w->dev_minor))
 		return;
 	f.fd = fd;
-	if (where == GIT && parent->where != GIT)
+	if (where == GIT && parent->where != GIT) {
 		f.git = w->len + 1;
+		f.loose = false;
+	}
 	f.changed = since(w, ns_of(st.stx_ctime));
 	f.placed = was_placed(w, parent, &st);
 	scan_folder(w, &f);
@@ -378,6 +391,7 @@ static void scan_folder(struct walk *w, struct folder *f)
 	/* a bare repository: read it again as what it is; what was found by its name counts all the same */
 	git = *f;
 	git.where = GIT;
+	git.loose = true;
 	git.git = w->len ? w->len + 1 : 0;
 	if (lseek(f->fd, 0, SEEK_SET) == 0)
 		read_folder(w, &git);
@@ -444,12 +458,14 @@ static void walk_top(struct protected_mark *m, struct protected_report *r)
 	free(w);
 }
 
-void protected_mark_set(struct protected_mark *m, int dir)
+void protected_mark_set(struct protected_mark *m, int dir, struct git_hooks *hooks)
 {
 	struct timespec now;
 
 	*m = (struct protected_mark)PROTECTED_MARK_NONE;
 	m->dir = dir;
+	m->hooks = *hooks;
+	*hooks = (struct git_hooks){0};
 	m->ahead_ns = ahead();
 	walk_top(m, NULL);
 	if (m->nold)
@@ -496,6 +512,7 @@ void protected_mark_release(struct protected_mark *m)
 		free(m->old[i].path);
 	free(m->old);
 	free(m->config);
+	git_hooks_release(&m->hooks);
 	ak_fd_close(&m->dir);
 	*m = (struct protected_mark)PROTECTED_MARK_NONE;
 }

@@ -20,6 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "executor/workspace/git_hooks.h"
+
 struct ak_err;
 
 #define PROTECTED_SCAN_DEPTH 64u	/* folders below the top */
@@ -60,6 +62,7 @@ struct protected_mark {
 	size_t nold;
 	bool old_lost;		/* there are more */
 	bool cross;		/* mounts of the same file system are entered: those that a sandbox had on its protected names */
+	struct git_hooks hooks;	/* folders of hooks by another name */
 	char *config;		/* bytes of .git/config; NULL: none */
 	size_t config_len;
 };
@@ -69,9 +72,10 @@ struct protected_mark {
 /**
  * protected_mark_set() - remember the workspace as it is before a command
  * @dir:	the workspace, open for reading; taken, also on failure
+ * @hooks:	folders in it that git takes hooks from; taken, and left empty
  * A folder that cannot be read is not watched: its changes cannot be told either.
  */
-void protected_mark_set(struct protected_mark *m, int dir);
+void protected_mark_set(struct protected_mark *m, int dir, struct git_hooks *hooks);
 
 /**
  * protected_scan() - what changed since

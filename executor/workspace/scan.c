@@ -22,9 +22,10 @@
 #include "executor/shared/ak_fd.h"
 #include "executor/workspace/compare.h"
 #include "executor/workspace/fsat.h"
+#include "executor/workspace/git_member.h"
 #include "executor/workspace/journal.h"
 #include "executor/workspace/path_set.h"
-#include "executor/workspace/protected_git.h"
+#include "executor/workspace/protected_place.h"
 #include "executor/workspace/walk.h"
 
 #define NSEC 1000000000LL
@@ -36,6 +37,8 @@ struct scan {
 	struct path_set covered;	/* folders whose counterpart below has been walked as a whole */
 	struct path_set bare;		/* folders that are git's own without being called .git; "": the workspace */
 	struct path_set fresh;		/* names that make such a folder of one that was none */
+	struct path_set gone;		/* folders ".git" that are not what they were: gone, replaced, a link */
+	struct protected_place *place;
 };
 
 int64_t scan_now(void)
@@ -61,32 +64,50 @@ static int no_memory(struct ak_err *err)
 	return ak_err_set(err, ENOMEM, "not enough memory for the changes");
 }
 
-/* the path within the innermost git folder that is not called .git; NULL: in none */
-static const char *inside_bare(const struct scan *s, const char *path)
+/* the innermost folder above @path that is in @set. Return: its length, or -1 */
+static ssize_t above(const struct path_set *set, const char *path)
 {
 	char up[WS_PATH_MAX + 1] AK_UNINIT;
 	char *slash;
 
-	if (path_set_count(&s->bare) == 0)
-		return NULL;
+	if (path_set_count(set) == 0)
+		return -1;
 	(void)snprintf(up, sizeof(up), "%s", path);
 	while ((slash = strrchr(up, '/'))) {
 		*slash = '\0';
-		if (path_set_has(&s->bare, up))
-			return path + (slash - up) + 1;
+		if (path_set_has(set, up))
+			return slash - up;
 	}
-	return path_set_has(&s->bare, "") ? path : NULL;
+	return path_set_has(set, "") ? 0 : -1;
+}
+
+/* the path within the innermost git folder that is not called .git; NULL: in none */
+static const char *inside_bare(const struct scan *s, const char *path)
+{
+	ssize_t n = above(&s->bare, path);
+
+	return n < 0 ? NULL : path + n + (n > 0);
 }
 
 static unsigned protection(const struct scan *s, const struct change *c)
 {
 	bool folder = (!c->old.mode || S_ISDIR(c->old.mode)) && (!c->now.mode || S_ISDIR(c->now.mode));
-	enum protected_class class = protected_change(c->path, folder);
+	enum protected_class class = protected_place_change(s->place, c->path, folder);
 	const char *rest = inside_bare(s, c->path);
 
-	if (rest && ((!folder && (protected_git_inside(rest) || protected_git_folder(rest))) || path_set_has(&s->fresh, c->path)))
+	if (path_set_has(&s->gone, c->path) || above(&s->gone, c->path) >= 0)
+		return CHANGE_PROTECTED | CHANGE_WHOLE;
+	if (rest && (git_member_held(git_member(rest), folder) || path_set_has(&s->fresh, c->path)))
 		return CHANGE_PROTECTED;
 	return class == PROTECTED_NO ? 0 : class == PROTECTED_LIST ? CHANGE_LISTED : CHANGE_PROTECTED;
+}
+
+/* a folder ".git" is not what it was any more */
+static int lost(struct scan *s, const char *path, const char *name, const struct ws_ident *old, struct ak_err *err)
+{
+	if (!S_ISDIR(old->mode) || strcasecmp(name, ".git") != 0)
+		return 0;
+	return path_set_add(&s->gone, path) ? 0 : no_memory(err);
 }
 
 static int note(struct scan *s, const char *path, unsigned op, const struct ws_ident *old, const struct ws_ident *now,
@@ -109,8 +130,11 @@ static int visit_lower(void *arg, const struct ws_entry *e, struct ak_err *err)
 {
 	struct scan *s = arg;
 	struct ws_ident above;
-	int r = ws_stat_beneath(s->upper, e->path, &above);
+	int r = lost(s, e->path, e->name, &e->id, err);
 
+	if (r < 0)
+		return r;
+	r = ws_stat_beneath(s->upper, e->path, &above);
 	if (r < 0)
 		return ak_err_sys(err, -r, "look at \"%.200s\"", e->path);
 	if (above.mode && !is_whiteout(&above))
@@ -207,11 +231,24 @@ static int look_for_bare(struct scan *s, const char *folder, const char *name, s
 	return 0;
 }
 
+/* a repository below the workspace may name a folder of it for its hooks */
+static void look_for_hooks(struct scan *s, const char *folder)
+{
+	char top[PATH_MAX] AK_UNINIT;
+
+	if (has(s, folder, ".git", true) && snprintf(top, sizeof(top), "%s/%s", s->place->workspace, folder) < (int)sizeof(top))
+		git_hooks_add(&s->place->hooks, top, s->place->workspace);
+}
+
 static int visit_folder(struct scan *s, const struct ws_entry *e, const struct ws_ident *old, struct ak_err *err)
 {
-	bool above = parent_covered(s, e->path);
+	bool covered = parent_covered(s, e->path), opaque = S_ISDIR(old->mode) && !covered && is_opaque(e);
 	int r = look_for_bare(s, e->path, e->name, err);
 
+	if (r == 0)
+		look_for_hooks(s, e->path);
+	if (r == 0 && (covered || opaque))
+		r = lost(s, e->path, e->name, old, err);
 	if (r < 0)
 		return r;
 	if (!old->mode)
@@ -220,11 +257,11 @@ static int visit_folder(struct scan *s, const struct ws_entry *e, const struct w
 		r = note(s, e->path, CHANGE_TYPE, old, &e->id, err);
 	else if ((old->mode & 07777) != (e->id.mode & 07777))
 		r = note(s, e->path, CHANGE_MODE, old, &e->id, err);
-	if (r == 0 && S_ISDIR(old->mode) && !above && is_opaque(e)) {
+	if (r == 0 && opaque) {
 		r = walk_below(s, e->path, err);
-		above = true;
+		covered = true;
 	}
-	if (r == 0 && above && !path_set_add(&s->covered, e->path))
+	if (r == 0 && covered && !path_set_add(&s->covered, e->path))
 		r = no_memory(err);
 	return r;
 }
@@ -237,7 +274,9 @@ static int visit_file(struct scan *s, const struct ws_entry *e, const struct ws_
 	if (!old->mode)
 		return note(s, e->path, CHANGE_ADDED, NULL, &e->id, err);
 	if ((old->mode & S_IFMT) != (e->id.mode & S_IFMT)) {
-		r = note(s, e->path, CHANGE_TYPE, old, &e->id, err);
+		r = lost(s, e->path, e->name, old, err);
+		if (r == 0)
+			r = note(s, e->path, CHANGE_TYPE, old, &e->id, err);
 		return r == 0 && S_ISDIR(old->mode) && !covered ? walk_below(s, e->path, err) : r;
 	}
 	r = compare_files(e->dir, e->name, &e->id, s->lower, e->path, old, SCAN_COMPARE_MAX);
@@ -256,7 +295,9 @@ static int visit_whiteout(struct scan *s, const struct ws_entry *e, const struct
 
 	if (!old->mode || parent_covered(s, e->path))
 		return 0;	/* nothing to hide, or noted by the walk below */
-	r = note(s, e->path, CHANGE_DELETED, old, NULL, err);
+	r = lost(s, e->path, e->name, old, err);
+	if (r == 0)
+		r = note(s, e->path, CHANGE_DELETED, old, NULL, err);
 	return r == 0 && S_ISDIR(old->mode) ? walk_below(s, e->path, err) : r;
 }
 
@@ -273,9 +314,9 @@ static int visit_upper(void *arg, const struct ws_entry *e, struct ak_err *err)
 	return S_ISDIR(e->id.mode) ? visit_folder(s, e, &old, err) : visit_file(s, e, &old, err);
 }
 
-int scan_layer(int upper, int lower, int64_t start_ns, struct journal *ret, struct ak_err *err)
+int scan_layer(int upper, int lower, struct protected_place *place, int64_t start_ns, struct journal *ret, struct ak_err *err)
 {
-	struct scan s = { .upper = upper, .lower = lower, .start_ns = start_ns, .out = ret };
+	struct scan s = { .upper = upper, .lower = lower, .place = place, .start_ns = start_ns, .out = ret };
 	int r;
 
 	*ret = (struct journal){ 0 };
@@ -287,5 +328,6 @@ int scan_layer(int upper, int lower, int64_t start_ns, struct journal *ret, stru
 	path_set_release(&s.covered);
 	path_set_release(&s.bare);
 	path_set_release(&s.fresh);
+	path_set_release(&s.gone);
 	return r;
 }

@@ -146,6 +146,15 @@ ak --write cow --apply always --allow-protected .vscode -c 'mkdir .vscode; echo 
 is "allowed by name" "$RC" 0
 ok "applied" test -s "$WS/.vscode/tasks.json"
 
+t "a-mode-stays-in-the-workspace"
+echo a >"$DIR/outside"
+ln "$DIR/outside" "$WS/f"
+sleep 0.02
+ak --write cow --apply always -q -c 'chmod 755 f'
+is "exit code" "$RC" 0
+is "in it" "$(stat -c %a "$WS/f")" 755
+is "not outside" "$(stat -c %a "$DIR/outside")" 644
+
 t "a-change-outside-is-a-conflict"
 echo a >"$WS/a"
 echo z >"$WS/z"
@@ -275,6 +284,36 @@ if need git; then
 	is "held back" "$RC" 1
 	is "still unchanged" "$(cat "$WS/.git")" "$was"
 	aks discard
+
+	t "GIT-03:a-repository-is-taken-whole-or-not"
+	git init -q "$WS"
+	git -C "$WS" commit -q --allow-empty -m i
+	git -C "$WS" config core.hooksPath tools
+	was=$(tree "$WS/.git")
+	sleep 0.02
+	ak --write cow -q --json -c "rm -rf .git; ln -s /nowhere .git; mkdir tools; echo x >tools/pre-commit; echo y >f"
+	is "named once" "$(js '[(p["path"],p["op"]) for p in d["changes"]["protected"]]')" \
+		"[('.git', 'type'), ('tools/pre-commit', 'added')]"
+	aks apply
+	is "held back" "$RC" 1
+	like "named once" "$(err)" $'^ak: protected: .git \\(type, as a whole\\)\nak: protected: tools/pre-commit \\(added\\)\nak: [0-9]* changes? applied[^\n]*\nak: 2 protected names are kept'
+	is "untouched" "$(tree "$WS/.git")" "$was"
+	is "the rest arrived" "$(cat "$WS/f")" y
+	aks apply .git
+	is "named" "$RC" 0
+	is "taken" "$(readlink "$WS/.git")" /nowhere
+	aks discard
+	like "what was discarded is said" "$(err)" "^ak: discarded c-[0-9a-z]*: 1 change in $WS by .*rm -rf .git"
+
+	t "98:a-workspace-in-a-hooks-folder"
+	git init -q "$WS"
+	mkdir -p "$WS/.git/hooks"
+	run "$AK" exec -C "$WS/.git/hooks" --write cow --apply always -- sh -c 'echo x >post-commit'
+	is "held back" "$RC" 125
+	no "no hook" test -e "$WS/.git/hooks/post-commit"
+	run env -C "$WS/.git/hooks" "$AK" apply --allow-protected .git
+	is "named" "$RC" 0
+	ok "taken" test -e "$WS/.git/hooks/post-commit"
 
 	t "GIT-07:no-dubious-ownership"
 	git init -q "$WS"

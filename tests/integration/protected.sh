@@ -93,6 +93,30 @@ sleep 0.05
 ak --json -- sh -c 'echo x >n/.git/hooks/post-commit; git -C n config core.hooksPath x; echo x >bare/hooks/update; echo ref >n/.git/HEAD'
 is "told" "$(js '" ".join(sorted(p["path"] for p in d["changes"]["protected"]))')" "bare/hooks/update n/.git/config n/.git/hooks/post-commit"
 
+t "98:hooks-by-another-name"
+repo
+mkdir -p "$WS/tools/hooks"
+echo x >"$WS/tools/hooks/pre-commit"
+git -C "$WS" config core.hooksPath tools/hooks
+sleep 0.05
+ak --json -- sh -c 'echo y >tools/hooks/pre-commit; mv tools t; mkdir -p tools/hooks && echo y >tools/hooks/pre-push; true'
+is "as it was" "$(cat "$WS/tools/hooks"/*)" x
+is "nothing to tell" "$(told)" ""
+rm -r "$WS/tools/hooks"
+sleep 0.05
+ak --json -- sh -c 'mkdir tools/hooks; echo y >tools/hooks/pre-commit; echo z >tools/z'
+is "told when it appears" "$(told)" tools/hooks/pre-commit
+
+t "98:a-workspace-in-a-protected-folder"
+mkdir -p "$WS/.vscode/x" "$WS/.git/hooks"
+run "$AK" exec -C "$WS/.vscode/x" -- touch MARK
+refused 125 "lies in a protected folder.*--allow-protected .vscode"
+run "$AK" exec -C "$WS/.git/hooks" -- touch post-commit
+refused 125 "lies in a protected folder.*--allow-protected .git"
+run "$AK" exec -C "$WS/.vscode/x" --allow-protected .vscode -- touch f
+is "allowed" "$RC" 0
+ok "made" test -e "$WS/.vscode/x/f"
+
 t "98:a-folder-that-becomes-a-repository"
 repo
 ak -- sh -c 'mkdir n; printf "[core]\n\tfsmonitor = x\n" >n/config'

@@ -20,11 +20,13 @@
 
 #include "executor/shared/ak_err.h"
 #include "executor/workspace/journal.h"
+#include "executor/workspace/protected_place.h"
 #include "executor/workspace/scan.h"
 
 static char top[64];
 static int upper, lower, base;
 static struct journal j;
+static struct protected_place place;
 static bool attributes;
 
 static void fixture(void)
@@ -42,6 +44,7 @@ static void fixture(void)
 static void end_fixture(void)
 {
 	journal_release(&j);
+	protected_place_release(&place);
 	close(upper);
 	close(lower);
 	ck_assert_int_eq(ws_empty(base, NULL), 0);
@@ -94,12 +97,22 @@ static int64_t later(void)
 	return scan_now();
 }
 
+static void place_find(void)
+{
+	char path[128];
+
+	protected_place_release(&place);
+	(void)snprintf(path, sizeof(path), "%s/lower", top);
+	protected_place_find(&place, path);
+}
+
 static void scan(int64_t start_ns)
 {
 	struct ak_err err = { 0 };
 
 	journal_release(&j);
-	ck_assert_msg(scan_layer(upper, lower, start_ns, &j, &err) == 0, "%s", err.msg);
+	place_find();
+	ck_assert_msg(scan_layer(upper, lower, &place, start_ns, &j, &err) == 0, "%s", err.msg);
 }
 
 static void op_of(const char *path, unsigned op)
@@ -112,7 +125,7 @@ static void op_of(const char *path, unsigned op)
 
 static struct apply plain(void)
 {
-	return (struct apply){ .upper = upper, .lower = lower, .temp = ".tmp~", .j = &j };
+	return (struct apply){ .upper = upper, .lower = lower, .temp = ".tmp~", .prefix = "", .j = &j };
 }
 
 static void apply_all(size_t conflicts)
@@ -316,6 +329,125 @@ START_TEST(protected_names_are_held_back)
 }
 END_TEST
 
+static void a_repository(void)
+{
+	ck_assert_int_eq(mkdirat(lower, ".git", 0755) | mkdirat(lower, ".git/objects", 0755) | mkdirat(lower, ".git/refs", 0755), 0);
+	put(lower, ".git/HEAD", "ref: refs/heads/x\n");
+	put(lower, ".git/config", "[core]\n\thooksPath = tools\n");
+	put(lower, ".git/objects/x", "x");
+}
+
+/* all of @n changes are one thing that is held back, and all are taken by its name */
+static void is_one_thing(size_t n)
+{
+	struct apply a = plain();
+	struct ak_err err = { 0 };
+	unsigned op;
+
+	scan(later());
+	ck_assert_uint_eq(j.n, n);
+	for (size_t i = 0; i < n; i++) {
+		ck_assert_msg(j.v[i].flags & CHANGE_PROTECTED, "%s", j.v[i].path);
+		ck_assert_uint_eq(journal_whole(&j, i, &op), 4);
+		ck_assert(journal_follows(&j, i) == (i > 0));
+	}
+	ck_assert_int_eq(apply_check(&a, &err), 0);
+	ck_assert_uint_eq(a.n[APPLY_PROTECTED], n);
+	ck_assert_uint_eq(apply_held(&a), 1);
+	apply_release(&a);
+	a.allow = (char *[]){ (char *)".git", NULL };
+	ck_assert_int_eq(apply_check(&a, &err), 0);
+	ck_assert_uint_eq(a.n[APPLY_DO], n);
+	ck_assert_msg(apply_run(&a, &err) == 0, "%s", err.msg);
+	apply_release(&a);
+}
+
+START_TEST(a_repository_that_vanishes_is_one_thing)
+{
+	a_repository();
+	whiteout(".git");
+	is_one_thing(6);
+	ck_assert(!there(".git"));
+}
+END_TEST
+
+START_TEST(a_repository_that_becomes_a_link_is_one_thing)
+{
+	char link[16] = "";
+
+	a_repository();
+	ck_assert_int_eq(symlinkat("/elsewhere", upper, ".git"), 0);
+	is_one_thing(6);
+	ck_assert_int_eq(readlinkat(lower, ".git", link, sizeof(link)), 10);
+}
+END_TEST
+
+START_TEST(a_repository_that_is_replaced_is_one_thing)
+{
+	if (!attributes)
+		return;
+	a_repository();
+	ck_assert_int_eq(mkdirat(upper, ".git", 0755) | mkdirat(upper, ".git/objects", 0755) | mkdirat(upper, ".git/refs", 0755), 0);
+	opaque(".git");
+	put(upper, ".git/HEAD", "ref: refs/heads/y\n");
+	is_one_thing(3);	/* HEAD, config, objects/x */
+}
+END_TEST
+
+START_TEST(git_work_in_a_repository_is_no_replacement)
+{
+	struct apply a = plain();
+
+	a_repository();
+	ck_assert_int_eq(mkdirat(upper, ".git", 0755) | mkdirat(upper, ".git/objects", 0755), 0);
+	put(upper, ".git/HEAD", "ref: refs/heads/y\n");
+	put(upper, ".git/objects/y", "y");
+	scan(later());
+	ck_assert_int_eq(apply_check(&a, NULL), 0);
+	ck_assert_uint_eq(a.n[APPLY_DO], 2);
+	apply_release(&a);
+}
+END_TEST
+
+START_TEST(hooks_by_another_name_are_held_back)
+{
+	struct apply a = plain();
+
+	a_repository();
+	ck_assert_int_eq(mkdirat(upper, "tools", 0755) | mkdirat(lower, "sub", 0755) | mkdirat(lower, "sub/.git", 0755) |
+			 mkdirat(upper, "sub", 0755) | mkdirat(upper, "sub/h", 0755), 0);
+	put(lower, "sub/.git/config", "[core]\n\thooksPath = h\n");
+	put(upper, "tools/pre-commit", "evil");
+	put(upper, "sub/h/pre-push", "evil");
+	put(upper, "sub/x", "x");
+	scan(later());
+	ck_assert_int_eq(apply_check(&a, NULL), 0);
+	ck_assert_uint_eq(a.n[APPLY_PROTECTED], 2);
+	ck_assert_uint_eq(a.state[journal_find(&j, "sub/x") - j.v], APPLY_DO);
+	ck_assert_uint_eq(a.state[journal_find(&j, "tools/pre-commit") - j.v], APPLY_PROTECTED);
+	apply_release(&a);
+}
+END_TEST
+
+START_TEST(a_mode_does_not_reach_other_names_of_a_file)
+{
+	struct stat st;
+
+	put(base, "out/f", "shared");
+	ck_assert_int_eq(linkat(base, "out/f", lower, "f", 0), 0);
+	put(upper, "f", "shared");
+	ck_assert_int_eq(fchmodat(upper, "f", 0755, 0), 0);
+	scan(later());
+	op_of("f", CHANGE_MODE);
+	apply_all(0);
+	ck_assert_int_eq(fstatat(lower, "f", &st, 0), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, 0755);
+	ck_assert_int_eq(fstatat(base, "out/f", &st, 0), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, 0644);
+	has("f", "shared");
+}
+END_TEST
+
 START_TEST(a_bare_repository_is_a_git_folder)
 {
 	ck_assert_int_eq(mkdirat(upper, "g", 0755) | mkdirat(upper, "g/objects", 0755) | mkdirat(upper, "g/refs", 0755) |
@@ -338,7 +470,7 @@ START_TEST(what_makes_a_repository_of_a_folder_is_protected)
 	static const char *const last[] = { "HEAD", "refs", "objects" };
 
 	for (size_t i = 0; i < 3; i++) {
-		char path[16], dir[16];
+		char path[32], dir[16];
 
 		(void)snprintf(dir, sizeof(dir), "g%zu", i);
 		ck_assert_int_eq(mkdirat(lower, dir, 0755) | mkdirat(upper, dir, 0755), 0);
@@ -508,6 +640,12 @@ int main(void)
 	tcase_add_test(t, a_choice_takes_its_parents_with_it);
 	tcase_add_test(t, protected_names_are_held_back);
 	tcase_add_test(t, a_bare_repository_is_a_git_folder);
+	tcase_add_test(t, a_repository_that_vanishes_is_one_thing);
+	tcase_add_test(t, a_repository_that_becomes_a_link_is_one_thing);
+	tcase_add_test(t, a_repository_that_is_replaced_is_one_thing);
+	tcase_add_test(t, git_work_in_a_repository_is_no_replacement);
+	tcase_add_test(t, hooks_by_another_name_are_held_back);
+	tcase_add_test(t, a_mode_does_not_reach_other_names_of_a_file);
 	tcase_add_test(t, what_makes_a_repository_of_a_folder_is_protected);
 	tcase_add_test(t, the_workspace_itself_may_become_a_repository);
 	tcase_add_test(t, a_repository_that_was_one_has_an_ordinary_head);

@@ -464,6 +464,44 @@ START_TEST(protection_is_lifted_by_name_only)
 }
 END_TEST
 
+START_TEST(hooks_by_another_name_are_read_only)
+{
+	char *hooks[] = {(char *)".git/hooks", NULL};
+
+	make_dir("ws/.git");
+	make_dir("ws/tools/hooks");
+	make_file("ws/.git/config", "[core]\n\thooksPath = tools/hooks\n");
+	plan_ok();
+	ck_assert_uint_eq(need(at("ws/tools/hooks"), PM_BIND)->flags, PMF_PROTECT | PMF_TARGET_EXISTS | PMF_RO);
+	need(at("ws/tools"), PM_BIND);	/* which cannot be renamed then */
+	o.allow_protected = hooks;
+	plan_ok();
+	ck_assert_ptr_null(mount_at(at("ws/tools/hooks")));
+	o.allow_protected = NULL;
+	make_file("ws/.git/config", "[core]\n\thooksPath = .\n");
+	plan_ok();
+	ck_assert(warned("core.hooksPath"));
+}
+END_TEST
+
+START_TEST(a_workspace_in_a_protected_folder_is_refused)
+{
+	char *other[] = {(char *)".idea", NULL}, *code[] = {(char *)".vscode", NULL};
+
+	make_dir("ws/.vscode/x");
+	o.workspace = at("ws/.vscode/x");
+	o.workspace_given = true;
+	plan_refused(EPERM, "lies in a protected folder");
+	o.allow_protected = other;
+	plan_refused(EPERM, "lies in a protected folder");
+	o.allow_protected = code;
+	plan_ok();
+	o.allow_protected = NULL;
+	o.write = WRITE_NONE;
+	plan_ok();
+}
+END_TEST
+
 START_TEST(protected_names_have_a_maximum)
 {
 	char name[64];
@@ -773,6 +811,8 @@ int main(void)
 			 the_git_file_of_a_worktree_is_read_only,
 			 a_protected_link_is_named,
 			 protection_is_lifted_by_name_only,
+			 hooks_by_another_name_are_read_only,
+			 a_workspace_in_a_protected_folder_is_refused,
 			 protected_names_have_a_maximum,
 		 }},
 		{"identity",

@@ -11,11 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "executor/workspace/git_member.h"
-
 static char top[64];
 static struct protected_mark mark;
 static struct protected_report rep;
+static struct git_hooks hooks;	/* of the mark that is set next */
 
 static void put(const char *path, const char *text)
 {
@@ -46,7 +45,7 @@ static void move(const char *from, const char *to)
 static void set(void)
 {
 	ck_assert_int_eq(usleep(30000), 0);
-	protected_mark_set(&mark, open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	protected_mark_set(&mark, open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC), &hooks);
 	ck_assert_int_ge(mark.dir, 0);
 }
 
@@ -194,7 +193,7 @@ START_TEST(what_the_user_changed_just_before_is_not_told)
 {
 	put(".envrc", "just now");
 	put(".git/config", "just now");
-	protected_mark_set(&mark, open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	protected_mark_set(&mark, open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC), &hooks);
 	scan();
 	ck_assert_ptr_null(find(".envrc"));
 	ck_assert_ptr_null(find(".git/config"));
@@ -299,30 +298,51 @@ START_TEST(too_deep_is_said)
 }
 END_TEST
 
-START_TEST(members_of_a_git_folder)
+START_TEST(names_that_git_does_not_have_are_told)
 {
-	static const struct {
-		const char *path;
-		enum git_member what;
-	} rows[] = {
-		{"config", GIT_CONFIG},		     {"CONFIG", GIT_CONFIG},
-		{"config.worktree", GIT_CONFIG},     {"config.lock", GIT_OTHER},
-		{"HEAD", GIT_OTHER},		     {"index", GIT_OTHER},
-		{"objects", GIT_OTHER},		     {"objects/aa", GIT_OTHER},
-		{"hooks", GIT_HOOK},		     {"hooks/pre-push", GIT_HOOK},
-		{"hooks/d/e", GIT_HOOK},	     {"hooks/pre-push.sample", GIT_OTHER},
-		{"info", GIT_WALK},		     {"info/attributes", GIT_FILE},
-		{"info/exclude", GIT_OTHER},	     {"commondir", GIT_FILE},
-		{"worktrees", GIT_WALK},	     {"worktrees/a", GIT_WALK},
-		{"worktrees/a/gitdir", GIT_FILE},    {"worktrees/a/HEAD", GIT_OTHER},
-		{"modules", GIT_WALK},		     {"modules/a", GIT_WALK},
-		{"modules/a/b", GIT_WALK},	     {"modules/a/config", GIT_CONFIG},
-		{"modules/a/b/hooks/x", GIT_HOOK},   {"modules/a/objects/aa", GIT_OTHER},
-		{"modules/a/info/attributes", GIT_FILE},
-	};
+	put(".git/modules/objects/x/config", "old");
+	set();
+	put(".git/new-in-git", "new");
+	put(".git/rebase-merge/git-rebase-todo", "exec x");
+	put(".git/config.lock", "new");
+	put(".git/modules/objects/x/config", "a submodule of that name");
+	put(".git/modules/a/objects/aa/bb", "new");
+	put(".git/modules/a/HEAD", "new");
+	put(".git/worktrees/w/odd", "new");
+	scan();
+	IS(".git/new-in-git", PROTECTED_ADDED);
+	IS(".git/rebase-merge/git-rebase-todo", PROTECTED_ADDED);
+	IS(".git/modules/objects/x/config", PROTECTED_MODIFIED);
+	IS(".git/worktrees/w/odd", PROTECTED_ADDED);
+	ck_assert_uint_eq(rep.n, 4);
+}
+END_TEST
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		ck_assert_msg(git_member(rows[i].path) == rows[i].what, "%s", rows[i].path);
+START_TEST(a_link_in_place_of_a_git_folder_is_told)
+{
+	char path[128];
+
+	set();
+	(void)snprintf(path, sizeof(path), "%s/.git/objects", top);
+	ck_assert_int_eq(symlink("/tmp", path), 0);
+	scan();
+	ck_assert_uint_eq(rep.n, 1);
+	IS(".git/objects", PROTECTED_ADDED);
+}
+END_TEST
+
+START_TEST(hooks_by_another_name_are_told)
+{
+	put("tools/hooks/pre-push", "old");
+	hooks.path[hooks.n++] = strdup("tools/hooks");
+	set();
+	put("tools/hooks/pre-push", "new");
+	put("tools/hooks/lib/x.sh", "new");
+	put("tools/other", "new");
+	scan();
+	ck_assert_uint_eq(rep.n, 2);
+	IS("tools/hooks/pre-push", PROTECTED_MODIFIED);
+	IS("tools/hooks/lib/x.sh", PROTECTED_ADDED);
 }
 END_TEST
 
@@ -344,7 +364,9 @@ int main(void)
 	tcase_add_test(t, what_becomes_a_repository_is_named);
 	tcase_add_test(t, many_are_counted);
 	tcase_add_test(t, too_deep_is_said);
-	tcase_add_test(t, members_of_a_git_folder);
+	tcase_add_test(t, names_that_git_does_not_have_are_told);
+	tcase_add_test(t, a_link_in_place_of_a_git_folder_is_told);
+	tcase_add_test(t, hooks_by_another_name_are_told);
 	suite_add_tcase(s, t);
 
 	SRunner *r = srunner_create(s);

@@ -1,33 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Which files of a git folder later decide what runs on the host, and which are ordinary work of git. Pure; any process, no
- * privilege.
- */
-#ifndef AK_WORKSPACE_PROTECTED_GIT_H
-#define AK_WORKSPACE_PROTECTED_GIT_H
+/* Which changes of a workspace apply holds back until they are named. Pure; any process, no privilege. */
+#ifndef AK_WORKSPACE_PROTECTED_CHANGE_H
+#define AK_WORKSPACE_PROTECTED_CHANGE_H
 
 #include <stdbool.h>
 
 #include "executor/workspace/protected.h"
 
 /**
- * protected_git_inside() - is @rest, a path within a git folder (".git", a bare repository, .git/worktrees/NAME), protected?
- * Objects, refs, logs, the index and the like are not; hooks, every kind of config, attributes, modules, addresses of
- * other folders, unfinished rebases (their lists run commands) and every name that is not known are. Case makes no difference.
- * @rest:	"" is the folder itself
- * Source: gitrepository-layout(5).
- */
-bool protected_git_inside(const char *rest);
-
-/** protected_git_folder() - is @rest the place of a folder in a git folder that must not become a link, or a file? */
-bool protected_git_folder(const char *rest);
-
-/**
  * protected_change() - is a changed path protected when changes are applied to a workspace?
  * @path:	relative to the workspace
  * @folder:	the path is a folder now or was one, and nothing else
  * A folder is not protected by itself, only what is in it: but for ".git" as anything but a folder. In a ".git" folder
- * protected_git_inside() decides; elsewhere the table of protected.h does.
+ * git_member() decides; elsewhere the table of protected.h does.
  * Return: PROTECTED_NO; PROTECTED_LIST: to be named, but taken all the same; else it has to be asked for by name.
  */
 enum protected_class protected_change(const char *path, bool folder);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules of git folders, and of text that is shown to people. */
-#include "executor/workspace/protected_git.h"
+#include "executor/workspace/protected_change.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -20,7 +20,8 @@ START_TEST(what_runs_later_is_protected)
 		".git/sequencer/todo", ".git/objects/info/alternates", ".git/unknown", ".git/HEAD/x", ".vscode/tasks.json",
 		"sub/.envrc", "AGENTS.md", "x/agents.MD", ".git", "wt/.git", ".gitmodules", "deep/.github/workflows/ci.yml",
 		".git/hooks", ".git/worktrees/w/hooks/x", ".git/info/sparse-checkout.d", ".git/info", ".GIT/objects/Info",
-		".git/worktrees", ".git/worktrees/w",
+		".git/worktrees", ".git/worktrees/w", ".git/objects", ".git/refs/x/.git/hooks/y", ".git/modules/x/objects/aa",
+		".githooks/pre-commit", ".hg/hgrc", ".mvn/jvm.config", ".zed/tasks.json", "lefthook-local.yml", "x.code-workspace",
 	};
 
 	for (size_t i = 0; i < LEN(paths); i++)
@@ -34,7 +35,7 @@ START_TEST(ordinary_work_is_not)
 		".git/HEAD", ".git/index", ".git/objects/ab/cd", ".git/objects/pack/p.idx", ".git/refs/heads/x", ".git/refs/stash",
 		".git/logs/HEAD", ".git/packed-refs", ".git/COMMIT_EDITMSG", ".git/ORIG_HEAD", ".git/info/exclude",
 		".git/worktrees/w/HEAD", ".git/worktrees/w/index", ".git/hooks/pre-commit.sample", "src/a.c", "hooks/x", "config",
-		"my.git/config", ".gitignore", ".git/description",
+		"my.git/config", ".gitignore", ".git/description", "Makefile", ".hg/dirstate", "package.json", ".git/refs/heads/.envrc",
 	};
 	static const char *const folders[] = { ".git", "sub/.git", ".git/hooks", ".git/info", ".git/worktrees/w", ".vscode" };
 
@@ -104,8 +105,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("protected git");
-	TCase *t = tcase_create("protected git");
+	Suite *s = suite_create("protected change");
+	TCase *t = tcase_create("protected change");
 
 	tcase_add_test(t, what_runs_later_is_protected);
 	tcase_add_test(t, ordinary_work_is_not);
