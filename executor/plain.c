@@ -16,10 +16,10 @@
 
 #include "executor/hostinfo.h"
 #include "executor/plan.h"
-#include "executor/plain_remove.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_tree.h"
+#include "executor/workspace/fsat.h"
 
 #define KILL_ROUNDS 500		/* of two milliseconds */
 #define KILL_AT_ONCE 3		/* rounds without freezing first */
@@ -101,7 +101,7 @@ static void remove_leftovers(int base)
 	}
 	(void)closedir(d);
 	for (int i = 0; i < n; i++) {
-		(void)plain_remove(base, found[i].name);
+		(void)ws_remove(base, found[i].name, NULL);
 		ak_fd_close(&found[i].fd);
 	}
 }
@@ -184,7 +184,7 @@ int plain_end(struct plain *x)
 	int r = 0;
 
 	if (x->plan && x->base >= 0)
-		r = plain_remove(x->base, strrchr(x->plan->scratch, '/') + 1);
+		r = ws_remove(x->base, strrchr(x->plan->scratch, '/') + 1, NULL);
 	x->plan = NULL;
 	ak_fd_close(&x->scratch);
 	ak_fd_close(&x->base);

@@ -82,7 +82,8 @@ uint32_t ws_safe_mode(uint32_t mode);
  * ws_remove() - remove @name in @dir, with all that is in it, whatever its depth; a missing one is fine
  * Follows nothing and stays on the file system of @dir. Folders that their owner may not read are opened up first. Needs three
  * descriptors whatever the depth: deep folders are first moved to the top of what is removed. Interrupted, it can be called again.
- * @err:	says which name
+ * What cannot be removed (somebody else's, a mount) stays, with the folders that it is in, moved up or not; the rest goes.
+ * @err:	says which name, of the first that stays
  */
 int ws_remove(int dir, const char *name, struct ak_err *err);
 

@@ -3,12 +3,14 @@
  * Removes a tree of any depth with a fixed number of descriptors. Any process; privilege: the caller's.
  *
  * What lies two levels below the folder that is emptied is moved up into it first, under a number, so that no path ever gets
- * longer than two names. Each step removes something or moves it up, so it ends, and can be begun again at any point.
+ * longer than two names. Each step removes something or moves it up, so it ends, and can be begun again at any point. What cannot be
+ * removed is passed over, and the first such name told, when nothing else is left.
  */
 #include "executor/workspace/fsat.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,18 +20,24 @@
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 
+#define PASSES_MAX 1000000u	/* over the top folder, so that whoever goes on making files cannot keep us for ever */
 #define UP_TRIES 1000000u	/* numbers of an earlier, interrupted removal that are skipped at most */
 
 struct remover {
 	int top;
 	uint64_t dev;
 	uint64_t number;	/* of the next folder moved up */
-	struct ak_err *err;
+	bool done;		/* this pass has removed something, or moved it up */
+	int code;		/* of the first failure in it; 0: none */
+	char name[WS_NAME_MAX + 1];	/* and where that was */
 };
 
-static int failed(struct remover *r, int code, const char *name)
+static void failed(struct remover *r, int code, const char *name)
 {
-	return ak_err_sys(r->err, code, "remove \"%.200s\"", name);
+	if (r->code)
+		return;
+	r->code = code;
+	(void)snprintf(r->name, sizeof(r->name), "%s", name);
 }
 
 /* owner's bits of the folder @name, without following a link that was put there meanwhile */
@@ -100,67 +108,76 @@ static int empty_child(struct remover *r, int fd)
 	if ((id.mode & 0300) != 0300 && fchmod(fd, 0700) < 0)
 		return -errno;
 	d = (struct ak_dir){ .fd = fd };
-	while (e == 0 && ak_dir_next(&d, &name, &type)) {
+	while (ak_dir_next(&d, &name, &type)) {
 		e = remove_leaf(fd, name);
 		if (e == 1)
 			e = move_up(r, fd, name);
+		if (e < 0)
+			failed(r, -e, name);
+		r->done = r->done || e == 0;
 	}
-	return e;
+	return 0;
 }
 
-static int remove_folder(struct remover *r, const char *name)
+static void remove_folder(struct remover *r, const char *name)
 {
 	AK_AUTO_FD fd = open_folder(r->top, name);
 	int e = fd < 0 ? fd : empty_child(r, fd);
 
 	if (e < 0)
-		return failed(r, -e, name);
-	if (unlinkat(r->top, name, AT_REMOVEDIR) < 0 && errno != ENOENT && errno != ENOTEMPTY)
-		return failed(r, errno, name);
-	return 0;
+		failed(r, -e, name);
+	else if (unlinkat(r->top, name, AT_REMOVEDIR) == 0)
+		r->done = true;
+	else if (errno != ENOENT)
+		failed(r, errno, name);
 }
 
-/* one pass over the top folder. Return: entries that were there, or a negative errno */
-static int pass(struct remover *r)
+/* one pass over the top folder. Return: is it empty? */
+static bool pass(struct remover *r)
 {
 	struct ak_dir d AK_UNINIT;
 	const char *name;
 	unsigned char type;
-	int seen = 0, e = 0;
+	bool seen = false;
 
+	r->done = false;
+	r->code = 0;
 	d = (struct ak_dir){ .fd = openat(r->top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
 	if (d.fd < 0)
-		return failed(r, errno, ".");
-	while (e == 0 && ak_dir_next(&d, &name, &type)) {
-		seen = 1;
-		e = remove_leaf(r->top, name);
+		failed(r, errno, ".");
+	while (d.fd >= 0 && ak_dir_next(&d, &name, &type)) {
+		int e = remove_leaf(r->top, name);
+
+		seen = true;
 		if (e < 0)
-			(void)failed(r, -e, name);
+			failed(r, -e, name);
 		else if (e == 1)
-			e = remove_folder(r, name);
+			remove_folder(r, name);
+		r->done = r->done || e == 0;
 	}
 	ak_dir_close(&d);
-	return e < 0 ? e : seen;
+	return !seen && !r->code;
 }
 
 int ws_empty(int dir, struct ak_err *err)
 {
-	struct remover r = { .top = dir, .err = err };
+	struct remover r = { .top = dir };
 	struct ws_ident id;
 	int e = ws_fstat(dir, &id);
 
 	if (e < 0)
-		return failed(&r, -e, ".");
+		return ak_err_sys(err, -e, "remove \".\"");
 	r.dev = id.dev;
 	if ((id.mode & 0300) != 0300) {
 		AK_AUTO_FD fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 		(void)fchmod(fd, 0700);	/* the pass tells */
 	}
-	do
-		e = pass(&r);
-	while (e > 0);
-	return e;
+	for (unsigned i = 0; !pass(&r); i++) {
+		if (!r.done || i == PASSES_MAX)
+			return ak_err_sys(err, r.code ? r.code : ENOTEMPTY, "remove \"%.200s\"", r.name);
+	}
+	return 0;
 }
 
 int ws_remove(int dir, const char *name, struct ak_err *err)

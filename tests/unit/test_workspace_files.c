@@ -3,9 +3,11 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -214,6 +216,37 @@ START_TEST(a_deep_tree_is_removed)
 }
 END_TEST
 
+START_TEST(what_cannot_be_removed_stays_and_the_rest_goes)
+{
+	struct ak_err err = {0};
+	char path[128];
+
+	/* in a test's own process; the folder again, as a part of its mounts */
+	if (unshare(geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return;
+	close(root);
+	root = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ck_assert_int_eq(mkdirat(root, "x", 0700) | mkdirat(root, "x/a", 0700) | mkdirat(root, "x/a/m", 0700) | mkdirat(root, "x/z", 0700), 0);
+	(void)snprintf(path, sizeof(path), "%s/x/a/m", top);
+	if (mount("none", path, "tmpfs", 0, NULL) < 0)
+		return;
+	for (int i = 0; i < 3; i++) {
+		static const char *const names[] = {"x/1", "x/a/2", "x/z/3"};
+
+		close(openat(root, names[i], O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	}
+	ck_assert_int_lt(ws_remove(root, "x", &err), 0);
+	ck_assert(strlen(err.msg) > 0);
+	for (int i = 0; i < 3; i++) {
+		static const char *const gone[] = {"x/1", "x/a/2", "x/z"};
+
+		ck_assert_int_ne(faccessat(root, gone[i], F_OK, 0), 0);
+	}
+	ck_assert_int_eq(umount2(path, MNT_DETACH), 0);
+	ck_assert_int_eq(ws_remove(root, "x", NULL), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("workspace files");
@@ -227,6 +260,7 @@ int main(void)
 	tcase_add_test(t, a_sparse_file_stays_sparse);
 	tcase_add_test(t, install_is_whole_or_nothing);
 	tcase_add_test(t, a_deep_tree_is_removed);
+	tcase_add_test(t, what_cannot_be_removed_stays_and_the_rest_goes);
 	suite_add_tcase(s, t);
 
 	SRunner *r = srunner_create(s);
