@@ -86,10 +86,30 @@ static int layer_share(struct plan_ctx *c, uint64_t disk)
 	return plan_rlimit(c->p, &(struct wanted){RLIMIT_FSIZE, c->p->cow_disk_bytes, c->p->cow_disk_bytes, NULL}, c->err);
 }
 
-static int share_private(struct plan_ctx *c, uint64_t disk)
+/* @times: the private file systems get one part in so many; @least: size of the smallest of them */
+static int too_small(struct plan_ctx *c, uint64_t fixed, uint64_t can_shrink, uint64_t least, unsigned times)
+{
+	/* each keeps its share, down to where the smallest has SHARE_MIN */
+	uint64_t need = fixed + (least ? (uint64_t)((__uint128_t)(SHARE_MIN + PAGE_BYTES) * can_shrink / least) : 0);
+	uint64_t mib = (need * times + (1u << 20) - 1) >> 20;
+
+	(void)ak_err_set(c->err, EINVAL, "--disk %" PRIu64 ": too small for the private file systems%s", c->o->disk_bytes,
+			 times > 1 ? ", which get half of it" : "");
+	ak_err_hint(c->err, fixed ? "give %" PRIu64 "m or more, or smaller --tmpfs sizes (%" PRIu64 " bytes were asked for)"
+				  : "give %" PRIu64 "m or more", mib, fixed);
+	return -EINVAL;
+}
+
+static void note_least(uint64_t *least, uint64_t bytes)
+{
+	if (bytes > 0 && (*least == 0 || bytes < *least))
+		*least = bytes;
+}
+
+static int share_private(struct plan_ctx *c, uint64_t disk, unsigned times)
 {
 	struct plan *p = c->p;
-	uint64_t fixed, can_shrink;
+	uint64_t fixed, can_shrink, least = 0;
 	bool small = false;
 
 	add_up(p, &fixed, &can_shrink);
@@ -100,19 +120,18 @@ static int share_private(struct plan_ctx *c, uint64_t disk)
 
 		if (!is_private(m) || (m->flags & PMF_SIZED))
 			continue;
+		note_least(&least, m->size_bytes);
 		m->size_bytes = part(m->size_bytes, can_shrink, disk - fixed);
 		small = small || m->size_bytes < SHARE_MIN;
 	}
 	if (p->root == PLAN_ROOT_OVERLAY && fixed < disk) {
+		note_least(&least, p->root_size_bytes);
 		p->root_size_bytes = part(p->root_size_bytes, can_shrink, disk - fixed);
 		small = small || p->root_size_bytes < SHARE_MIN;
 	}
 	if (fixed < disk && !small)
 		return 0;
-	(void)ak_err_set(c->err, EINVAL, "--disk %" PRIu64 ": too small for the private file systems (%" PRIu64 " bytes were asked for by --tmpfs)",
-			 disk, fixed);
-	ak_err_hint(c->err, "give more, or smaller --tmpfs sizes");
-	return -EINVAL;
+	return too_small(c, fixed, can_shrink, least, times);
 }
 
 int plan_disk(struct plan_ctx *c)
@@ -123,6 +142,6 @@ int plan_disk(struct plan_ctx *c)
 
 	if (!disk || r < 0)
 		return r;
-	r = share_private(c, cow ? disk / 2 : disk);
+	r = share_private(c, cow ? disk / 2 : disk, cow ? 2 : 1);
 	return r == 0 && cow ? layer_share(c, disk) : r;
 }

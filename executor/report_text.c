@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "executor/cow.h"
 #include "executor/opts.h"
 #include "executor/relay.h"
 #include "executor/report_int.h"
@@ -59,7 +60,22 @@ static void add_error(struct ak_buf *out, struct report_error e)
 	}
 }
 
-static void add_end(struct ak_buf *out, const struct exec_opts *o, const struct run_result *run)
+static void add_disk(struct ak_buf *out, const struct exec_opts *o, const struct cow *cow)
+{
+	char size[48];
+
+	report_size_text(o->disk_bytes, size, sizeof(size));
+	if (cow && cow->disk_bytes > 0 && cow->disk_bytes < o->disk_bytes) {
+		char layer[48];
+
+		report_size_text(cow->disk_bytes, layer, sizeof(layer));
+		ak_buf_printf(out, " at %s in the workspace; private file systems have the rest of %s (--disk)", layer, size);
+	} else {
+		ak_buf_printf(out, " at the limit of %s (--disk)", size);
+	}
+}
+
+static void add_end(struct ak_buf *out, const struct exec_opts *o, const struct cow *cow, const struct run_result *run)
 {
 	char size[48];
 
@@ -93,10 +109,8 @@ static void add_end(struct ak_buf *out, const struct exec_opts *o, const struct 
 		break;
 	case RUN_DISK:
 		ak_buf_str(out, "too much was written: the command was killed");
-		if (o && o->disk_bytes > 0) {
-			report_size_text(o->disk_bytes, size, sizeof(size));
-			ak_buf_printf(out, " at the limit of %s (--disk)", size);
-		}
+		if (o && o->disk_bytes > 0)
+			add_disk(out, o, cow);
 		break;
 	default:
 		break;
@@ -130,7 +144,7 @@ void report_exit_text(const struct report *r, struct ak_buf *out)
 	if (r->run->status == RUN_TIMED_OUT || r->run->status == RUN_OOM_KILLED ||
 	    r->run->status == RUN_CPU_TIME || r->run->status == RUN_DISK) {
 		next_part(out, start);
-		add_end(out, r->opts, r->run);
+		add_end(out, r->opts, r->cow, r->run);
 	}
 	add_dropped(out, start, r->opts, r->run);
 }

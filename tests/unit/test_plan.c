@@ -357,6 +357,21 @@ START_TEST(disk_of_a_copy_is_what_private_file_systems_leave)
 }
 END_TEST
 
+START_TEST(too_little_disk_says_how_much_will_do)
+{
+	static const enum opt_write modes[] = {WRITE_COW, WRITE_NONE};
+
+	for (size_t i = 0; i < 2; i++) {
+		o.write = modes[i];
+		o.disk_bytes = 1024;
+		plan_refused(EINVAL, "--disk 1024: too small");
+		ck_assert_int_eq(strncmp(e.hint, "give ", 5), 0);
+		o.disk_bytes = strtoull(e.hint + 5, NULL, 10) << 20;
+		plan_ok();
+	}
+}
+END_TEST
+
 START_TEST(a_layer_never_lies_in_what_it_is_laid_over)
 {
 	char *state = h.state_dir;
@@ -802,6 +817,7 @@ int main(void)
 			 write_none_is_a_read_only_workspace,
 			 write_cow_is_an_overlay_without_protected_names,
 			 disk_of_a_copy_is_what_private_file_systems_leave,
+			 too_little_disk_says_how_much_will_do,
 			 a_layer_never_lies_in_what_it_is_laid_over,
 			 the_workdir_stays_an_ordinary_folder,
 		 }},

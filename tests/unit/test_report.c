@@ -361,6 +361,9 @@ START_TEST(changes_of_a_copy_are_listed)
 	run.disk_hit = true;
 	HAS("\"disk\":{\"value\":1048576,\"enforced_by\":\"ak\",\"hit\":true}");
 	ck_assert_str_eq(line(), "too much was written: the command was killed at the limit of 1 MiB (--disk)");
+	c.disk_bytes = 700 << 10;
+	ck_assert_str_eq(line(), "too much was written: the command was killed at 700 KiB in the workspace; private file systems have the "
+				 "rest of 1 MiB (--disk)");
 }
 END_TEST
 
