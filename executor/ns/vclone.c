@@ -10,6 +10,22 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
+#define __SANITIZE_ADDRESS__ 1	/* as gcc says it */
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+/*
+ * The child never returns from its functions, so their marks stay in the shadow of this memory, which both share. What is mapped at
+ * the same address later would be taken for locals out of scope.
+ */
+#define FORGET_FRAMES(stack, bytes) ASAN_UNPOISON_MEMORY_REGION(stack, bytes)
+#else
+#define FORGET_FRAMES(stack, bytes) ((void)0)
+#endif
+
 #define STACK_BYTES (256u << 10)	/* touched only as far as it is used */
 
 #if defined(__x86_64__)
@@ -107,6 +123,8 @@ pid_t vclone(struct clone_args *args, void (*fn)(void *), void *arg)
 	a.stack = (uint64_t)(uintptr_t)stack;
 	a.stack_size = STACK_BYTES;
 	r = clone3_call(&a, sizeof(a), fn, arg);
+	/* with CLONE_VFORK we are back once the child has a memory of its own, or none */
+	FORGET_FRAMES(stack, STACK_BYTES);
 	(void)munmap(stack, STACK_BYTES);
 	return (pid_t)r;
 }
