@@ -4,7 +4,7 @@
  *
  * Exceeded means strictly more than the limit. After every reply a caller does budget_add() and budget_exceeded(): a final
  * answer is returned all the same, since it is paid for; with open tool calls the run stops. Before every call it does
- * budget_before_call(), before a batch of tool calls budget_before_tools(). The judge's and the summariser's calls are
+ * budget_before_call(), before a batch of tool calls budget_before_tools(). What the functions write to @reason is "" for BUDGET_OK. The judge's and the summariser's calls are
  * checked and booked like any other, and so is what failed attempts cost.
  */
 #ifndef AK_AGENT_BUDGET_H
@@ -45,8 +45,8 @@ struct budget_limits {
 void budget_limits_init(struct budget_limits *l);
 
 /**
- * budget_parse_usd() - the value of --max-cost: "2", "0.50", "$1.5", exact; more than 12 decimals are refused
- * Return: 0; -EINVAL (not a number, negative, too large) with the text for a usage error in @err.
+ * budget_parse_usd() - the value of --max-cost: "2", "0.50", ".5"; exact
+ * Return: 0; -EINVAL (no such number, over 12 decimals); -ERANGE (over 18 million). @err says what is expected.
  */
 int budget_parse_usd(const char *text, uint64_t *ret_picousd, struct ak_err *err);
 
@@ -62,7 +62,10 @@ enum budget_which {
 
 /** budget_exit_code() - 10 cost, 11 tokens, 12 turns and tool calls, 13 time; 0 for BUDGET_OK */
 int budget_exit_code(enum budget_which w);
-/** budget_subtype() - of ak-result/1: "error_max_cost", "error_max_tokens", "error_max_turns", "error_max_tool_calls", "error_timeout"; "success" */
+/**
+ * budget_subtype() - of ak-result/1: "error_max_cost", "error_max_tokens", "error_max_turns", "error_max_tool_calls", "error_timeout";
+ * "success" for BUDGET_OK
+ */
 const char *budget_subtype(enum budget_which w);
 
 /**
@@ -100,7 +103,7 @@ void budget_tools(struct budget *b, uint64_t n);
 /**
  * budget_exceeded() - is more used than a limit allows? Looks at tokens, then cost, then time.
  * @reason:	BUDGET_REASON bytes: "input_tokens A > limit B", "output_tokens A > limit B", "cost $X.XXXXXX > limit $Y.YY" (more
- *		decimals where fewer would not show it), "time 61.5s > limit 60s"; "" for BUDGET_OK
+ *		decimals where fewer would not show it), "time 61.5s > limit 60s"
  * Return: which; BUDGET_OK: none.
  */
 enum budget_which budget_exceeded(const struct budget *b, uint64_t now_ms, char *reason);
@@ -125,8 +128,9 @@ struct budget_call {
 /**
  * budget_before_call() - may it be made?
  * @ret_max_tokens: max_tokens, lowered to what fits the limits of cost and output tokens; set for BUDGET_OK only
- * @reason:	BUDGET_REASON bytes: as budget_exceeded(), or "next call: cost $A + up to $B > limit $C", "next call: output_tokens A +
- *		up to B > limit C", "next call: input_tokens A + at least 1 > limit 0", "turns A of A used"
+ * @reason:	BUDGET_REASON bytes: as budget_exceeded(), or "next call: cost $A + up to $B > limit $C", "next call: price of M is
+ *		unknown, limit $C", "next call: output_tokens A + up to B > limit C", "next call: input_tokens 0 + at least 1 >
+ *		limit 0", "next call: time 60s of 60s used", "turns A of B used"
  * A call may be made if the dearest it can get fits what is left of the money, with at least BUDGET_OUTPUT_MIN tokens of reply
  * (or all that were wished, or all that the limit of output tokens allows from the start, if that is fewer).
  * What a prompt counts is exact only afterwards, so for input tokens the call is refused if the limit is exceeded, or 0.
@@ -135,7 +139,7 @@ struct budget_call {
 enum budget_which budget_before_call(const struct budget *b, const struct budget_call *c, uint64_t now_ms,
 				     uint64_t *ret_max_tokens, char *reason);
 
-/** budget_before_tools() - may @n more tool calls be run? @reason: "tool_calls A > limit B", A with these calls; or time's */
+/** budget_before_tools() - may @n more tool calls be run? @reason: as budget_exceeded(), or "tool_calls A > limit B", A with these */
 enum budget_which budget_before_tools(const struct budget *b, uint64_t n, uint64_t now_ms, char *reason);
 
 /** budget_deadline_ms() - monotonic time at which the run's time is over, for call_hooks and waits; 0: no limit */
