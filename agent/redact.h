@@ -3,15 +3,17 @@
  * Takes secrets out of text before it is stored or shown to a model. Pure. Process: agent. Privilege: none.
  *
  * Replaced by "[REDACTED]", in one pass over the bytes:
- * - tokens by their shape: sk-ant-, sk-, ghp_ gho_ ghs_ ghr_ ghu_, github_pat_, glpat-, xox?-, AKIA, AIza, hf_, sk_live_, rk_live_ with
- *   as many characters behind them as real ones have;
- * - PEM private keys, from the BEGIN line to the END line or the end of the text;
+ * - tokens by their shape: sk-ant- sk- ghp_ gho_ ghs_ ghr_ ghu_ github_pat_ glpat- xox?- AKIA AIza hf_ sk_live_ rk_live_ and what
+ *   stands behind, if it looks like the random part of a real one;
+ * - PEM private keys, from the BEGIN line to the END line, also where they stand in one line or behind a prefix; BEGIN lines
+ *   without a key stay;
  * - the value of an Authorization header, to the end of the line or the closing quote;
- * - the value of a labelled assignment: a name that is or ends with key, secret, token or password (API_KEY=, "client_secret":, --token=), = or :,
- *   12 or more characters. The label stays. See docs/architecture.md for what is taken for a value and what for code.
+ * - the value of a labelled assignment: a name that ends with key, secret, token or password, = or :, 12 or more characters
+ *   (API_KEY=..., "client_secret": "...", password: ..., apiKey := "..."). The label stays. In quotes everything is a value but
+ *   references ("${TOKEN}"), formats, file names and URLs; without quotes what is plainly code is left alone: calls, members,
+ *   references, and names of several words in an assignment with spaces. See docs/architecture.md;
  * - values that the caller knows (redact_known()).
- * Everything else passes byte for byte. The result does not depend on how the text was cut into pieces, and redacting twice
- * changes nothing.
+ * Everything else passes byte for byte. The result does not depend on how the text was cut into pieces.
  */
 #ifndef AK_AGENT_REDACT_H
 #define AK_AGENT_REDACT_H
@@ -24,7 +26,8 @@ struct ak_buf;
 #define REDACT_MARK "[REDACTED]"
 #define REDACT_KNOWN_MAX 16u
 #define REDACT_KNOWN_LEN 4096u
-#define REDACT_HOLD 8192u /* bytes of text that may be held back until it is clear what they are */
+#define REDACT_HOLD 16384u /* bytes of text that may be held back until it is clear what they are */
+#define REDACT_TAIL 128u  /* bytes written last, which may be a label */
 
 struct redact_known {
 	const char *text;
@@ -41,10 +44,12 @@ struct redact {
 	struct redact_known known[REDACT_KNOWN_MAX];
 	size_t nknown;
 	unsigned long count;
-	unsigned char prev;	/* byte before the ones held; 0 at the start */
 	unsigned char state;
 	unsigned char quote;
-	bool last;
+	bool escaped;
+	size_t tail_len;
+	char tail[REDACT_TAIL];
+	size_t want; /* bytes in hold before it is worth another look */
 	size_t len;
 	char hold[REDACT_HOLD];
 };
