@@ -56,8 +56,8 @@ EXEC_LIBS = $(shell $(PKG_CONFIG) $(STATIC) --libs libcap libnl-3.0 libmd)
 EXEC_CFLAGS = $(shell $(PKG_CONFIG) --cflags libcap libnl-3.0 libmd)
 
 # ak-agent: dynamic, since it links libcurl; never part of ak
-AGENT_LIBS = $(shell $(PKG_CONFIG) --libs libcurl libcjson)
-AGENT_CFLAGS = $(shell $(PKG_CONFIG) --cflags libcurl libcjson)
+AGENT_LIBS = $(shell $(PKG_CONFIG) --libs libcurl libcjson libutf8proc)
+AGENT_CFLAGS = $(shell $(PKG_CONFIG) --cflags libcurl libcjson libutf8proc)
 AGENT_LINK := $(if $(filter release weak,$(PROFILE)),-pie -Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now$(comma)-z$(comma)noexecstack,$(LINK))
 
 INIT_CFLAGS := -std=c17 -D_GNU_SOURCE -I. $(WARN) -Os -g0 -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections \
@@ -78,7 +78,7 @@ LIB_HEADERS := $(addprefix executor/shared/,ak_err.h ak_msg.h ak_proto.h)
 LIB_SRC := $(wildcard lib/*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(SHARED_SRC:%.c=$(B)/%.o)
 CLIENT := $(patsubst tests/client/%.c,$(B)/client/%,$(wildcard tests/client/*.c))
-AGENT_SRC := $(filter-out agent/main.c,$(wildcard agent/*.c agent/provider/*.c agent/cli/*.c)) $(SHARED_SRC)
+AGENT_SRC := $(filter-out agent/main.c,$(wildcard agent/*.c agent/provider/*.c agent/shell/*.c agent/cli/*.c)) $(SHARED_SRC)
 UNIT := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_*.c))
 FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 ESCAPE := $(patsubst tests/escape/%.c,$(B)/escape/%,$(wildcard tests/escape/*.c))

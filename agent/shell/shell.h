@@ -91,7 +91,8 @@ enum shell_place {
 	SHELL_P_SUBST = 1 << 0,	   /* inside $(...), `...`, <(...), >(...) or a here-document */
 	SHELL_P_FUNCTION = 1 << 1, /* in the body of a function */
 	SHELL_P_COMPOUND = 1 << 2, /* not a command: the redirections behind a compound command; has no words */
-	SHELL_P_CASE = 1 << 3,	   /* not a command: the subject or a pattern of `case`, words of for, [[ ]] */
+	SHELL_P_COND = 1 << 3,	   /* words of [[ ]] up to && or ||: a command only for a shell that does not know [[ */
+	SHELL_P_TEST = 1 << 4,	   /* behind SHELL_P_COND: not the first of its [[ ]] */
 };
 
 /**
