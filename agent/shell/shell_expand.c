@@ -119,6 +119,11 @@ static void braced_parameter(struct reader *r, struct part *p, bool in_quotes)
 		shell_fail(r, "${ without a name");
 		return;
 	}
+	c = shell_cur(r);
+	if (c == END_OF_TEXT || !strchr("}:-+=?#%/^,@[*", c)) {
+		shell_fail(r, "${ with an unknown operator");
+		return;
+	}
 	if (shell_enter(r))
 		parameter_word(r, p, in_quotes);
 	r->depth--;
@@ -274,6 +279,8 @@ void shell_double_quotes(struct reader *r, struct part *p)
 void shell_process(struct reader *r, struct part *p)
 {
 	shell_step(r);
+	if (r->pos < r->len && r->text[r->pos] != '(')
+		shell_fail(r, "an operator cut by a line end");
 	(void)shell_cur(r);
 	shell_hole(p, SHELL_W_PROC);
 	r->line->forms |= SHELL_F_BASH;

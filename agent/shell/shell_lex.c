@@ -47,10 +47,16 @@ bool shell_at_op(const struct reader *r, const char *op)
 	return true;
 }
 
+/* Takes the operator. One that is cut by a line end is read differently by others, so nobody has to rely on it. */
 bool shell_op(struct reader *r, const char *op)
 {
+	size_t len = strlen(op);
+
 	if (!shell_at_op(r, op))
 		return false;
+	(void)shell_cur(r);
+	if (r->len - r->pos < len || memcmp(r->text + r->pos, op, len) != 0)
+		shell_fail(r, "an operator cut by a line end");
 	for (; *op; op++) {
 		(void)shell_cur(r);
 		shell_step(r);

@@ -126,6 +126,8 @@ bool shell_redirection(struct reader *r, struct shell_cmd *c)
 		shell_fail(r, "a redirection without a target");
 		return false;
 	}
+	if ((shell_cur(r) == '<' || shell_cur(r) == '>') && strspn(redir.target.text, "0123456789") == redir.target.len)
+		shell_fail(r, "a number between two redirections");
 	check_duplicate(r, &redir);
 	if (redir.kind == SHELL_HEREDOC || redir.kind == SHELL_HEREDOC_TAB)
 		shell_heredoc_want(r, &redir.target, redir.kind == SHELL_HEREDOC_TAB);
@@ -165,8 +167,12 @@ static bool command_word(struct reader *r, struct shell_cmd *c)
 		shell_add_word(r, &c->assigns, &c->n_assigns, &w);
 		return true;
 	}
+	if (c->n_words == 0 && c->n_assigns && (c->assigns[c->n_assigns - 1].why & SHELL_W_ARRAY))
+		shell_fail(r, "a word behind an array");
 	if (c->n_words == 0 && !w.why && !w.quoted && shell_is_reserved(w.text))
 		shell_fail(r, "a reserved word where a command has to stand");
+	if (c->n_words == 0 && r->text[from] == '}')
+		shell_fail(r, "a brace where a command has to stand");
 	if (r->text[from] == '{' && r->text[r->pos - 1] == '}' && r->pos - from > 2 && (shell_cur(r) == '<' || shell_cur(r) == '>'))
 		shell_fail(r, "a variable for a descriptor");
 
@@ -257,12 +263,11 @@ static void pipeline(struct reader *r)
 		shell_blanks(r);
 		if (shell_stopped(r) || shell_cur(r) != '|' || shell_after(r, 1) == '|')
 			return;
-		shell_step(r);
 		r->line->forms |= SHELL_F_PIPE;
-		if (shell_cur(r) == '&') {
-			shell_step(r);
+		if (shell_op(r, "|&"))
 			r->line->forms |= SHELL_F_BASH;
-		}
+		else
+			shell_step(r);
 		shell_linebreak(r);
 	}
 }

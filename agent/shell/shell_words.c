@@ -98,6 +98,8 @@ static void ordinary(struct reader *r, struct word_state *w, int c)
 		p->swallow = true;
 		return;
 	}
+	if (c == '#' && w->last == '\'')
+		shell_fail(r, "# behind a quote"); /* a part of the word; but not everybody agrees */
 	if (c == '!' && next != '=' && !shell_ends_word(next))
 		p->why |= SHELL_W_HISTORY;
 	if (c == '{' && !w->brace) {
