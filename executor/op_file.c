@@ -214,7 +214,7 @@ static void release(struct fileop *op)
 	*op = (struct fileop){ .data = -1 };
 }
 
-void file_done(struct server *s, struct box *b, const struct init_rep *m)
+bool file_done(struct server *s, const struct box *b, const struct init_rep *m)
 {
 	for (size_t i = 0; i < AK_FILES_MAX; i++) {
 		struct fileop *op = &s->files[i];
@@ -226,9 +226,9 @@ void file_done(struct server *s, struct box *b, const struct init_rep *m)
 		else
 			answer(s, op, m);
 		release(op);
-		return;
+		return true;
 	}
-	box_end(s, b, EBADMSG, "the sandbox sent an answer to what nobody asked");
+	return false;
 }
 
 void file_lost(struct server *s, const struct box *b)

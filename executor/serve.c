@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -48,6 +49,12 @@ uint32_t server_id(struct server *s)
 	if (++s->next_id == 0)
 		s->next_id = 1;
 	return s->next_id;
+}
+
+/* counted in a circle: half of it is what came before, the other half what is to come */
+bool server_gave(const struct server *s, uint32_t id)
+{
+	return id && s->next_id - id < UINT32_MAX / 2;
 }
 
 void server_stop(struct server *s)
@@ -266,6 +273,17 @@ static bool anything_left(const struct server *s)
 	return false;
 }
 
+/* All that clients may ask for at a time does not fit into the usual soft limit. What is started here has limits of its own */
+static void raise_nofile(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur >= SERVE_FDS_MAX)
+		return;
+	l.rlim_cur = l.rlim_max < SERVE_FDS_MAX ? l.rlim_max : SERVE_FDS_MAX;
+	(void)setrlimit(RLIMIT_NOFILE, &l);	/* the soft one may always be raised so far */
+}
+
 static int set_up(struct server *s, struct ak_err *err)
 {
 	const struct serve_opts *o = s->o;
@@ -350,6 +368,7 @@ int serve_run(const struct serve_opts *so, struct ak_err *err)
 	s->busy_ns = ak_now_ns();
 	for (size_t i = 0; i < AK_FILES_MAX; i++)
 		s->files[i].data = -1;
+	raise_nofile();
 	policy_seal(&s->pol, so->plan, so->opts, so->landlock_abi, so->tell_paths);
 	s->pol.cgroup = so->cgroup_dir >= 0 ? so->cgroup_have : 0;
 	s->pol.changes = so->changes ? so->changes->c.cs.id : NULL;

@@ -78,11 +78,18 @@ void cmd_signal(struct server *s, struct cmd *c, int signo)
 		(void)ctl_send(s, c->box, &q, NULL, 0);	/* not taken: a kill follows, or the client asks again */
 }
 
-/* not sent yet: its sandbox is being made for it alone, so the sandbox ends */
+static void forced_end(struct cmd *c, bool known, int wstatus);
+static void ended(struct server *s, struct cmd *c);
+
+/* not sent yet: a sandbox that is being made for it alone ends with it; for another this command is nothing yet */
 static void kill_waiting(struct server *s, struct cmd *c)
 {
-	if (c->box->fresh)
+	if (c->box->fresh) {
 		box_end(s, c->box, ECANCELED, "the command was ended before its sandbox was ready");
+		return;
+	}
+	forced_end(c, false, 0);
+	ended(s, c);
 }
 
 void cmd_kill(struct server *s, struct cmd *c, enum cmd_cause cause)
@@ -198,6 +205,8 @@ void cmd_started(struct server *s, struct cmd *c, uint32_t pid)
 
 	c->state = CMD_RUNNING;
 	c->pid = pid;
+	if (c->cause == CAUSE_NO_PTY)
+		return;	/* its client hears that it failed */
 	if (c->limits.cpu_time_ms != POLICY_NONE)
 		c->watch_ns = ak_now_ns() + WATCH_FIRST_MS * NS_PER_MS;
 	if (c->told)
@@ -235,6 +244,7 @@ static const struct {
 	[CAUSE_DISK] = { AK_STATUS_SIGNALED, 128 + SIGKILL },
 	[CAUSE_KILL] = { AK_STATUS_SIGNALED, 128 + SIGKILL },
 	[CAUSE_GONE] = { AK_STATUS_SIGNALED, 128 + SIGKILL },
+	[CAUSE_NO_PTY] = { AK_STATUS_FAILED, 125 },
 };
 
 static void own_end(struct cmd *c, int wstatus)
@@ -253,6 +263,11 @@ static void forced_end(struct cmd *c, bool known, int wstatus)
 {
 	c->r.status = ends[c->cause].status;
 	c->r.exit_code = ends[c->cause].exit_code;
+	if (c->cause == CAUSE_NO_PTY) {
+		set_error(c, AK_STAGE_SETUP, EMFILE, "the executor has no descriptor left for the command's terminal",
+			  "end commands or sandboxes, or raise the limit of open files it was started with");
+		return;
+	}
 	c->r.signal = !known ? SIGKILL : WIFSIGNALED(wstatus) ? (uint32_t)WTERMSIG(wstatus) : 0;
 }
 

@@ -3,7 +3,9 @@
  * What is asked of the init of a sandbox, and what it says. Process: executor. Privilege: none.
  *
  * Messages are read as written by an attacker, since a command may have broken init: each has its turn, an id it knows, exactly
- * the descriptors it should, and everything else ends the sandbox.
+ * the descriptors it should, and everything else ends the sandbox. But what comes late or twice about a command or file operation
+ * that has ended is overlooked: it changes nothing, as ids are never used twice, and one such message is in the protocol (a keeper
+ * that was killed while it told). What may come in which order: ak_init_serve.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -157,22 +159,34 @@ static void on_setup_failed(struct server *s, struct box *b, const void *buf, si
 
 static void on_pty(struct server *s, struct box *b, struct cmd *c, int *fd)
 {
-	int flags = fcntl(*fd, F_GETFL);
+	int flags = *fd < 0 ? 0 : fcntl(*fd, F_GETFL);
 
-	if (!c->tty || c->pty >= 0 || c->state != CMD_SENT || !tty_is_master(*fd) || flags < 0) {
+	if (!c->tty || c->pty_told || c->state != CMD_SENT || (*fd >= 0 && !tty_is_master(*fd)) || flags < 0) {
 		broken(s, b, "a descriptor that is no new pty");
+		return;
+	}
+	c->pty_told = true;
+	if (*fd < 0) {	/* it came, but we had no room for it: without its terminal the command is nobody's */
+		cmd_kill(s, c, CAUSE_NO_PTY);
 		return;
 	}
 	c->pty = fcntl(*fd, F_DUPFD_CLOEXEC, 3);
 	c->pty_out = ak_fd_take(fd);
 }
 
+/* Return: whether @id is that of something that is over, or of no command; else a command with it runs, or it was never given out */
+static bool is_over(struct server *s, uint32_t id)
+{
+	const struct cmd *c = cmd_find(s, id);
+
+	return c ? c->state == CMD_ENDED : server_gave(s, id);
+}
+
 static void on_command(struct server *s, struct box *b, const struct init_rep *m, int *fds)
 {
 	struct cmd *c = cmd_find(s, m->id);
 
-	/* its keeper had told of the end and was killed before init knew: ids are never used twice */
-	if ((!c || c->state == CMD_ENDED) && m->type == INIT_REP_EXITED && (m->flags & INIT_EXITED_LOST))
+	if (is_over(s, m->id))
 		return;
 	if (!c || c->box != b || (c->state != CMD_SENT && c->state != CMD_RUNNING)) {
 		broken(s, b, "a message about a command that does not run");
@@ -183,7 +197,7 @@ static void on_command(struct server *s, struct box *b, const struct init_rep *m
 		on_pty(s, b, c, &fds[0]);
 		return;
 	case INIT_REP_STARTED:
-		if (c->state != CMD_SENT || (c->tty && c->pty_out < 0))
+		if (c->state != CMD_SENT || (c->tty && !c->pty_told))
 			broken(s, b, "a message out of turn");
 		else
 			cmd_started(s, c, m->pid);
@@ -197,9 +211,16 @@ static void on_command(struct server *s, struct box *b, const struct init_rep *m
 	}
 }
 
-static void on_reply(struct server *s, struct box *b, const struct init_rep *m, int *fds, size_t nfds)
+static void on_file(struct server *s, struct box *b, const struct init_rep *m)
 {
-	if (nfds != (m->type == INIT_REP_PTY ? 1u : 0u)) {
+	if (!file_done(s, b, m) && !is_over(s, m->id))
+		broken(s, b, "an answer to what nobody asked");
+}
+
+/* @cut: more descriptors came than there was room for (recvmsg(2), MSG_CTRUNC), since we have as many as we may */
+static void on_reply(struct server *s, struct box *b, const struct init_rep *m, int *fds, size_t nfds, bool cut)
+{
+	if (nfds + cut != (m->type == INIT_REP_PTY ? 1u : 0u)) {
 		broken(s, b, "other descriptors than it said");
 		return;
 	}
@@ -214,7 +235,7 @@ static void on_reply(struct server *s, struct box *b, const struct init_rep *m, 
 		leaves_begin(s, b);
 		return;
 	case INIT_REP_FILE:
-		file_done(s, b, m);
+		on_file(s, b, m);
 		return;
 	case INIT_REP_STATS:
 		return;
@@ -249,10 +270,10 @@ static bool receive_one(struct server *s, struct box *b)
 	} ctl;
 	struct iovec iov = { .iov_base = buf, .iov_len = sizeof(buf) };
 	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &ctl, .msg_controllen = sizeof(ctl) };
-	int fds[REP_FDS_MAX];
+	int fds[REP_FDS_MAX] = { -1, -1, -1, -1 };
 	struct init_rep m;
 	size_t nfds;
-	bool whole;
+	bool whole, cut;
 	ssize_t n = recvmsg(b->ctl.fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -262,11 +283,12 @@ static bool receive_one(struct server *s, struct box *b)
 		return false;
 	}
 	nfds = take_fds(&h, fds);
-	whole = !(h.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
-	if (whole && init_msg_type(buf, (size_t)n) == INIT_MSG_FAILED)
+	whole = !(h.msg_flags & MSG_TRUNC);
+	cut = h.msg_flags & MSG_CTRUNC;
+	if (whole && !cut && init_msg_type(buf, (size_t)n) == INIT_MSG_FAILED)
 		on_setup_failed(s, b, buf, (size_t)n);
 	else if (whole && init_rep_decode(buf, (size_t)n, &m) == 0)
-		on_reply(s, b, &m, fds, nfds);
+		on_reply(s, b, &m, fds, nfds, cut);
 	else
 		broken(s, b, "a malformed message");
 	close_all(fds, nfds);

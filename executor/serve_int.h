@@ -36,12 +36,13 @@
 #include "executor/watch.h"
 
 #define SERVE_START_MS 20000u	/* for a sandbox to be ready */
-#define SERVE_KILL_MS 3000u	/* for init to end a command it was told to kill; then its sandbox is ended */
+#define SERVE_KILL_MS 15000u	/* for init to end a command it was told to kill, which by itself it does within 6 s; then its sandbox is ended */
 #define SERVE_END_MS 5000u	/* for a sandbox that was killed to be gone; it is reported and waited for further */
 #define SERVE_QUIET_MS 8u	/* after an answer: what nobody waits for lets the client have the processors first ... */
 #define SERVE_QUIET_MAX_MS 200u	/* ... but not forever */
 #define SERVE_ALIVE_MS 5000u	/* how often alive_fd is looked at */
 #define SERVE_CTL_QUEUE_MAX 64u	/* requests waiting for one init; more are refused */
+#define SERVE_FDS_MAX 16384u	/* descriptors the executor may have; fewer where the hard limit is lower */
 #define SERVE_READ_BYTES 65536u	/* one read of captured output */
 #define SERVE_FRAMES_A_TURN 8u	/* read from one connection before the others are looked at */
 #define SERVE_LOOKS_MAX 16u	/* CHANGES requests waiting for the scribe */
@@ -276,7 +277,9 @@ void copy_close(struct server *s);
 
 /* --- commands: serve_cmd.c, serve_output.c --- */
 
-enum cmd_cause { CAUSE_NONE, CAUSE_TIMEOUT, CAUSE_MEMORY, CAUSE_CPU, CAUSE_DISK, CAUSE_KILL, CAUSE_GONE };
+enum cmd_cause {
+	CAUSE_NONE, CAUSE_TIMEOUT, CAUSE_MEMORY, CAUSE_CPU, CAUSE_DISK, CAUSE_KILL, CAUSE_GONE, CAUSE_NO_PTY
+};
 enum cmd_state { CMD_WAITING, CMD_SENT, CMD_RUNNING, CMD_ENDED };
 
 /* our end of a pipe the command writes into */
@@ -299,6 +302,7 @@ struct cmd {
 	enum cmd_state state;
 	bool told;		/* STARTED was sent, or is not wanted */
 	bool tty;
+	bool pty_told;		/* the pty came, whether there was room for its descriptor or not */
 	int pty;		/* our copy of the master; owned; -1 */
 	int pty_out;		/* the client's, until STARTED; owned; -1 */
 	struct ctl_msg wait;	/* CMD_WAITING: what init will be asked when its sandbox is ready */
@@ -360,7 +364,8 @@ struct fileop {
 	uint64_t limit;
 };
 
-void file_done(struct server *s, struct box *b, const struct init_rep *m);
+/** file_done() - answer the operation that @m is about. Return: false: @b has none with its id. */
+bool file_done(struct server *s, const struct box *b, const struct init_rep *m);
 void file_lost(struct server *s, const struct box *b);
 
 /* --- the whole --- */
@@ -400,6 +405,8 @@ struct server {
 uint64_t now_ms(void);		/* monotonic */
 uint64_t wall_ms(void);		/* since 1970 */
 uint32_t server_id(struct server *s);
+/** server_gave() - was @id given out by server_id()? */
+bool server_gave(const struct server *s, uint32_t id);
 void server_stop(struct server *s);
 
 #endif

@@ -27,7 +27,7 @@
 #include "executor/shared/ak_fd.h"
 
 #define LEAVES_AHEAD (AK_INIT_SPARES + 1u)
-#define LEAF_SLOTS (AK_INIT_COMMANDS_MAX + AK_INIT_LEAVES_MAX)
+#define LEAF_SLOTS AK_INIT_LEAVES_MAX	/* init never has to hold more, whatever becomes of the commands */
 #define INIT_LEAF "init"
 
 struct leaf {

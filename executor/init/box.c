@@ -94,7 +94,8 @@ static bool flush(struct box *b)
 		int r = box_send(b->in->ctl, o->buf, o->len, o->fd);
 
 		if (r < 0) {
-			alive = r == -EAGAIN || r == -EINTR || r == -ENOBUFS;
+			/* the last: so many descriptors are on their way to somebody who does not take them (unix(7)) */
+			alive = r == -EAGAIN || r == -EINTR || r == -ENOBUFS || r == -ETOOMANYREFS;
 			break;
 		}
 		if (b->out[done].fd >= 0)

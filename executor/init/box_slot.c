@@ -142,8 +142,6 @@ static int prepare(struct box *b, struct slot *s)
 /* Keepers that are not needed for the spares end */
 static void retire(struct slot *s)
 {
-	if (s->busy)
-		return;
 	(void)kill(s->keeper, SIGKILL);
 	s->state = SLOT_GONE;
 }
@@ -177,9 +175,22 @@ static uint32_t wanted(struct box *b, uint32_t have)
 	return have > 0 ? AK_INIT_SPARES : 1;
 }
 
-int slots_refill(struct box *b)
+/* Keepers that wait for an order beyond those that the spares need; while something is asked for they may be wanted again */
+static void retire_idle(struct box *b)
 {
-	uint32_t have = slots_count(b, SLOT_SPARE) + slots_count(b, SLOT_PREPARING), want = wanted(b, have), idle = 0;
+	uint32_t idle = 0;
+
+	if (b->quiet_ns && now_ns() < b->quiet_ns)
+		return;
+	for (size_t i = 0; i < BOX_SLOTS; i++) {
+		if (b->slots[i].state == SLOT_IDLE && !b->slots[i].busy && ++idle > AK_INIT_SPARES)
+			retire(&b->slots[i]);
+	}
+}
+
+static int fill_spares(struct box *b)
+{
+	uint32_t have = slots_count(b, SLOT_SPARE) + slots_count(b, SLOT_PREPARING), want = wanted(b, have);
 	int r = 0;
 
 	if (have >= want)
@@ -191,11 +202,15 @@ int slots_refill(struct box *b)
 	have = fill_from(b, SLOT_FREE, have, want, &r);
 	if (r < 0 && r != -ENOENT)
 		b->retry_ns = now_ns() + RETRY_NS;
-	for (size_t i = 0; i < BOX_SLOTS; i++) {
-		if (b->slots[i].state == SLOT_IDLE && ++idle > AK_INIT_SPARES)
-			retire(&b->slots[i]);
-	}
 	return have > 0 ? 0 : r;
+}
+
+int slots_refill(struct box *b)
+{
+	int r = fill_spares(b);
+
+	retire_idle(b);
+	return r;
 }
 
 /* A slot ended before it was used: why is told to who waits for it, or at the start to the executor */
@@ -366,7 +381,7 @@ void slot_kill(struct box *b, uint32_t id)
 static void done(struct box *b, struct slot *s)
 {
 	b->commands++;
-	s->busy = (s->mem->result.flags & INIT_EXITED_LEFT) != 0;
+	s->busy = s->keeper && (s->mem->result.flags & INIT_EXITED_LEFT);
 	s->state = s->keeper ? SLOT_IDLE : SLOT_FREE;
 }
 
@@ -465,6 +480,41 @@ static void lost(struct box *b, struct slot *s)
 	b->sweep = true;
 }
 
+/* A keeper whose command's end is written may still be at what was left; who killed it meanwhile leaves that to us */
+static bool has_left(const struct slot *s)
+{
+	const bool written = s->state == SLOT_ENDED || s->state == SLOT_IDLE || (s->state == SLOT_RUNNING && phase(s) == PHASE_ENDED);
+
+	return written && (s->mem->result.flags & INIT_EXITED_LEFT);
+}
+
+static void keeper_gone(struct box *b, struct slot *s)
+{
+	s->keeper = 0;
+	s->busy = false;
+	switch (s->state) {
+	case SLOT_RUNNING:
+		if (phase(s) == PHASE_ENDED)
+			ended(b, s);
+		else
+			lost(b, s);
+		break;
+	case SLOT_PREPARING:
+	case SLOT_SPARE:
+		give_leaf_back(b, s);
+		b->sweep = true;	/* its command may still be parked */
+		s->state = SLOT_FREE;
+		not_prepared(b, s);
+		break;
+	case SLOT_IDLE:
+	case SLOT_GONE:
+		s->state = SLOT_FREE;
+		break;
+	default:	/* its end is still to be told */
+		break;
+	}
+}
+
 bool slots_reaped(struct box *b, pid_t pid)
 {
 	for (size_t i = 0; i < BOX_SLOTS; i++) {
@@ -472,19 +522,8 @@ bool slots_reaped(struct box *b, pid_t pid)
 
 		if (s->keeper != pid || s->state == SLOT_FREE)
 			continue;
-		s->keeper = 0;
-		if (s->state == SLOT_RUNNING && phase(s) != PHASE_ENDED)
-			lost(b, s);
-		else if (s->state == SLOT_RUNNING)
-			ended(b, s);
-		else if (s->state == SLOT_IDLE || s->state == SLOT_GONE)
-			s->state = SLOT_FREE;
-		if (s->state == SLOT_PREPARING || s->state == SLOT_SPARE) {
-			give_leaf_back(b, s);
-			b->sweep = true;	/* its command may still be parked */
-			s->state = SLOT_FREE;
-			not_prepared(b, s);
-		}
+		b->sweep |= has_left(s);
+		keeper_gone(b, s);
 		return true;
 	}
 	return false;

@@ -6,8 +6,9 @@
  * run, never 0. Descriptors come only with the messages that say so, exactly as many as init_req_fds() gives.
  *
  * Answers. EXEC: [PTY] [STARTED] and then exactly one of FAILED and EXITED; FAILED may come after STARTED (the exec itself failed).
- * An EXITED with INIT_EXITED_LOST may come for a command whose EXITED has come: its keeper was killed while it told.
+ * An EXITED with INIT_EXITED_LOST may come for a command whose EXITED or FAILED has come: its keeper was killed while it told.
  * FILE: exactly one FILE. STATS: exactly one STATS. SIGNAL, KILL and LEAF have none; an id that does not run any more is no error.
+ * All orders, and what the executor makes of others: docs/init-serve.md.
  *
  * A request that does not decode, or brings other descriptors than it says, ends init, and the sandbox with it: the executor is
  * our own program. Bytes from init are read by the executor as written by an attacker (a command may have broken init).
@@ -28,7 +29,8 @@
 #define AK_INIT_COMMANDS_MAX 64u	/* commands at a time; one more is FAILED with EAGAIN */
 #define AK_INIT_SPARES 3u		/* prepared commands that wait */
 #define AK_INIT_FILES_MAX 8u		/* file operations at a time; one more is answered with EAGAIN */
-#define AK_INIT_LEAVES_MAX 8u		/* cgroup leaves that wait for a command */
+/* cgroup leaves that wait for a command: one for each, and those ahead, should all of these commands fail before they use it */
+#define AK_INIT_LEAVES_MAX (AK_INIT_COMMANDS_MAX + 8u)
 #define AK_INIT_SESSIONS_MAX 8u		/* shell sessions of a sandbox */
 #define AK_INIT_EXTRA_MAX 32u		/* descriptors of a command beside its three streams */
 #define AK_INIT_REQ_FDS_MAX (4u + AK_INIT_EXTRA_MAX)

@@ -3,6 +3,7 @@
  * Commands that try to outlive their call, to break what keeps them, or to keep the next one from running. The tricks are programs
  * of this file, run inside by its own binary: serve/attack [EXEC OPTIONS] (the binary must lie in the workspace)
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -134,6 +135,60 @@ static int trick_grandchild(void)
 	return forever();
 }
 
+static bool traced(pid_t pid)
+{
+	char path[64], buf[2048], *at;
+	ssize_t n;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	fd = open(path, O_RDONLY);
+	n = fd < 0 ? -1 : read(fd, buf, sizeof(buf) - 1);
+	(void)close(fd);
+	if (n <= 0)
+		return false;
+	buf[n] = 0;
+	at = strstr(buf, "TracerPid:\t");
+	return at && at[11] != '0';
+}
+
+/* It leaves a child that a process of another command traces: when it is dead, only the tracer can make it go */
+static int trick_held(void)
+{
+	char name[64];
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		(void)setsid();
+		(void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+		(void)snprintf(name, sizeof(name), "held.%d", getpid());
+		(void)close(open(name, O_CREAT | O_WRONLY, 0600));
+		return forever();
+	}
+	for (int i = 0; i < 2000 && !traced(pid); i++)
+		(void)usleep(10000);
+	return !traced(pid);
+}
+
+/* Takes hold of all of them, and never asks how they are */
+static int trick_holder(void)
+{
+	for (;;) {
+		DIR *d = opendir(".");
+		struct dirent *e;
+
+		while (d && (e = readdir(d))) {
+			if (strncmp(e->d_name, "held.", 5) != 0)
+				continue;
+			(void)ptrace(PTRACE_SEIZE, (pid_t)strtol(e->d_name + 5, NULL, 10), NULL, NULL);
+			(void)unlink(e->d_name);
+		}
+		if (d)
+			(void)closedir(d);
+		(void)usleep(10000);
+	}
+}
+
 static int peek(const char *what)
 {
 	char path[64], buf[64];
@@ -162,6 +217,7 @@ static int trick(const char *name)
 	} tricks[] = {
 		{ "daemon", trick_daemon },	  { "stopped", trick_stopped }, { "chain", trick_chain },   { "bomb", trick_bomb },
 		{ "subreaper", trick_subreaper }, { "zombie", trick_zombie },	{ "name", trick_name },	    { "grandchild", trick_grandchild },
+		{ "held", trick_held },		  { "holder", trick_holder },
 	};
 
 	for (size_t i = 0; i < sizeof(tricks) / sizeof(tricks[0]); i++) {
@@ -287,6 +343,37 @@ static void keepers(struct drv *d)
 	next_works(d, "all-signals");
 }
 
+/* Their processes cannot be ended while somebody holds them. That is told in time, and costs the sandbox no place for a command */
+static void held_round(struct drv *d, unsigned *ret_left, unsigned *ret_wrong)
+{
+	const char *const held[] = { "./attack", "--trick", "held", NULL }, *const holder[] = { "./attack", "--trick", "holder", NULL };
+	struct call *c[40], *h = drv_exec(d, &(struct spec){ .argv = holder });
+
+	for (unsigned i = 0; i < 40; i++)
+		c[i] = drv_exec(d, &(struct spec){ .argv = held });
+	for (unsigned i = 0; i < 40; i++) {
+		(void)drv_wait(d, c[i], 60000);
+		*ret_left += drv_code(c[i]) == 0 && (c[i]->end.flags & INIT_EXITED_LEFT);
+		*ret_wrong += drv_code(c[i]) != 0;
+		drv_free(c[i]);
+	}
+	(void)drv_send(d, &(struct init_req){ .type = INIT_REQ_KILL, .id = h->id }, NULL, 0);
+	(void)drv_wait(d, h, 20000);
+	drv_free(h);
+}
+
+static void held(struct drv *d)
+{
+	unsigned left = 0, wrong = 0;
+
+	held_round(d, &left, &wrong);
+	say(left == 40 && wrong == 0, "ALLOWED", "what-cannot-be-ended-is-told", "%u of 40, %u wrong", left, wrong);
+	next_works(d, "held");
+	held_round(d, &left, &wrong);
+	say(left == 80 && wrong == 0, "ALLOWED", "what-could-not-be-ended-takes-no-place", "%u of 80, %u wrong", left, wrong);
+	next_works(d, "held-again");
+}
+
 static void peeking(struct drv *d)
 {
 	static const char *const what[] = { "mem", "environ", "maps", "auxv", "ptrace" };
@@ -364,6 +451,7 @@ int main(int argc, char *argv[])
 	killed(&d, "bomb", "sleep 300 & ./attack --trick bomb; wait");
 	killed(&d, "stopped", "kill -STOP $$");
 	keepers(&d);
+	held(&d);
 	peeking(&d);
 	fill_limit(&d);
 	memory(&d);

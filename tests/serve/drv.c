@@ -193,6 +193,10 @@ static void take_reply(struct drv *d, const struct init_rep *m, int fd)
 		c->pty = fd;
 		return;
 	} else {
+		if ((c->wants_pid && !c->pid && m->type == INIT_REP_EXITED) || (c->wants_pty && c->pty < 0 && m->type == INIT_REP_EXITED)) {
+			(void)fprintf(stderr, "not expected: the end of %u before its start\n", m->id);
+			d->bad++;
+		}
 		c->end = *m;
 		copy(c->text, sizeof(c->text), m->text);
 		copy(c->hint, sizeof(c->hint), m->hint);
@@ -385,6 +389,8 @@ struct call *drv_exec(struct drv *d, const struct spec *s)
 	}
 	for (uint32_t i = 0; i < s->nextra; i++)
 		fds[nfds++] = s->extra[i];
+	c->wants_pid = q.flags & INIT_EXEC_STARTED;
+	c->wants_pty = q.flags & INIT_EXEC_TTY;
 	r = drv_send(d, &q, fds, nfds);
 	for (int k = 0; k < 2; k++) {
 		if (out[k][1] >= 0)

@@ -19,7 +19,7 @@
 /* One command under way */
 struct call {
 	uint32_t id;	/* 0: free */
-	bool done;
+	bool done, wants_pid, wants_pty;
 	struct init_rep end;	/* FAILED or EXITED */
 	char text[700], hint[300];
 	uint32_t pid;	/* with INIT_EXEC_STARTED */
