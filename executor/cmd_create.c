@@ -110,7 +110,9 @@ static int take_name(struct create *c, struct ak_err *err)
 
 	if (r == 0)
 		r = prepare_reserve(&c->p, &f.uid, &f.gid, err);
-	return r < 0 ? r : runtime_listen(&c->slot, &f, err);
+	if (r == 0)
+		r = runtime_listen(&c->slot, &f, err);
+	return r == 0 && c->p.plan.identity == PLAN_ID_RANGE ? runtime_guard(&c->slot, err) : r;
 }
 
 static int serve(struct create *c, int signal_fd, struct ak_err *err)

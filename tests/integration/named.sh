@@ -146,6 +146,10 @@ drop
 
 # --- what a crash leaves ---
 
+_no_folder() {
+	[ ! -e "$RUN/box.d" ]
+}
+
 t "named:executor-killed"
 mk
 pid=$(executor)
@@ -189,6 +193,27 @@ for s in TERM INT HUP; do
 	is "$s: no list" "$(out)" ""
 	no "$s: no folder" test -e "$RUN/box.d"
 done
+
+# root's executor may remove nothing itself, yet the folder goes with it; of a user's that was killed it stays for the next command
+t "named:the-folder-goes-with-the-executor"
+for s in TERM KILL; do
+	[ "$s$WHO" != KILLuser ] || continue
+	mk
+	pid=$(executor)
+	kill "-$s" "$pid"
+	ok "$s: the folder goes by itself" wait_for _no_folder
+	mk
+	into -- echo again
+	is "$s: made again" "$(out)" again
+	drop
+done
+mk --ttl 1s
+ok "ttl: the folder goes by itself" wait_for _no_folder
+mk
+"$AK" rm --force "$BOX" 2>/dev/null
+run "$AK" create "$BOX" -C "$WS"
+is "the name is free at once" "$RC" 0
+drop
 
 t "named:executor-stopped"
 mk
