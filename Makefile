@@ -72,7 +72,9 @@ EXEC_SRC += $(wildcard executor/docker/*.c executor/local/*.c)
 # init of one command, which is copied for every `ak exec`, and the one that serves a sandbox that stays
 INIT_SRC := $(addprefix executor/init/,confine.c exec.c interp.c main.c msg.c plain.c pty.c serve.c spawn.c) executor/shared/ak_wire.c \
 	executor/shared/ak_init_proto.c executor/shared/ak_tree.c
-INIT_SERVE_SRC := $(wildcard executor/init/*.c) executor/shared/ak_wire.c executor/shared/ak_tree.c $(wildcard executor/shared/ak_init_*.c)
+INIT_SERVE_SRC := $(filter-out executor/init/connect.c,$(wildcard executor/init/*.c)) executor/shared/ak_wire.c executor/shared/ak_tree.c $(wildcard executor/shared/ak_init_*.c)
+# and the one that serves where docker or nothing holds the commands
+INIT_HELD_SRC := executor/init/connect.c $(filter-out executor/init/learn.c,$(INIT_SERVE_SRC))
 # what a program that uses the library includes
 LIB_HEADERS := $(addprefix executor/shared/,ak_err.h ak_msg.h ak_proto.h)
 LIB_SRC := $(wildcard lib/*.c)
@@ -131,8 +133,13 @@ $(B)/ak-init-serve: $(INIT_SERVE_SRC) $(INIT_HDR)
 	$(Q)echo '  INIT  $@'; $(MUSL_CC) $(INIT_CFLAGS) -DAK_INIT_SERVE $(INIT_LINK) -o $@ $(INIT_SERVE_SRC)
 	@test "$$(stat -c %s $@)" -lt 65536 || { echo "ak-init-serve is over 64 kB" >&2; exit 1; }
 
-$(B)/init_blob.o: executor/init_blob.S $(B)/ak-init $(B)/ak-init-serve
-	$(Q)echo '  AS    $<'; $(CC) -DINIT_PATH='"$(B)/ak-init"' -DSERVE_PATH='"$(B)/ak-init-serve"' $(PIC) -c -o $@ $<
+$(B)/ak-init-held: $(INIT_HELD_SRC) $(INIT_HDR)
+	@mkdir -p $(@D)
+	$(Q)echo '  INIT  $@'; $(MUSL_CC) $(INIT_CFLAGS) -DAK_INIT_SERVE -DAK_INIT_HELD $(INIT_LINK) -o $@ $(INIT_HELD_SRC)
+	@test "$$(stat -c %s $@)" -lt 65536 || { echo "ak-init-held is over 64 kB" >&2; exit 1; }
+
+$(B)/init_blob.o: executor/init_blob.S $(B)/ak-init $(B)/ak-init-serve $(B)/ak-init-held
+	$(Q)echo '  AS    $<'; $(CC) -DINIT_PATH='"$(B)/ak-init"' -DSERVE_PATH='"$(B)/ak-init-serve"' -DHELD_PATH='"$(B)/ak-init-held"' $(PIC) -c -o $@ $<
 
 # the price table is carried inside ak-agent
 $(B)/agent/prices_blob.o: agent/prices_blob.S agent/prices.json

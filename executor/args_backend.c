@@ -56,6 +56,9 @@ static const struct {
 	{"--quiet", DOCKER | LOCAL},
 	{"--verbose", DOCKER | LOCAL},
 	{"--help", DOCKER | LOCAL},
+	{"--ttl", DOCKER | LOCAL},
+	{"--config", DOCKER | LOCAL},
+	{"--profile", DOCKER | LOCAL},
 };
 
 int arg_backend(struct args *a, const struct arg_def *d, const char *value)
@@ -180,8 +183,14 @@ static int check_docker(struct args *a)
 		return refuse(a, "--write", "a container has direct and none only", without);
 	if (o->net_name && docker_check_network(o->net_name, a->err) < 0)
 		return -EINVAL;
+	if (o->net_name && (a->where & ARG_CREATE))
+		return refuse(a, "--net NAME", "a sandbox that stays has none or host", "`ak exec` takes the name of a network");
 	if (o->image)
 		return 0;
+	if (a->where & ARG_CREATE) {
+		a->o->image = arg_copy(a, DOCKER_IMAGE_DEFAULT, strlen(DOCKER_IMAGE_DEFAULT));
+		return a->o->image ? 0 : -ENOMEM;
+	}
 	(void)ak_err_set(a->err, EINVAL, "--backend docker: no image is named");
 	ak_err_hint(a->err, "give one, such as --image " DOCKER_IMAGE_DEFAULT);
 	return -EINVAL;
@@ -208,8 +217,6 @@ int args_check_backend(struct args *a)
 
 	if (b == BACKEND_NATIVE)
 		return check_native(a);
-	if (a->where & ARG_CREATE)
-		return refuse(a, "a sandbox that stays", "its life is one command", "`ak exec` takes --backend; `ak create` makes native ones");
 	rc = check_names(a, 1u << b);
 	if (rc < 0)
 		return rc;

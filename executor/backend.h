@@ -18,6 +18,8 @@
 
 struct ak_err;
 struct exec_run;
+struct plan;
+struct sandbox;
 
 #define BACKEND_WARNINGS_MAX 12
 #define BACKEND_WARNING_BYTES 256
@@ -43,9 +45,15 @@ struct backend_facts {
 /** backend_warn() - add a warning; over the maximum they are dropped */
 void backend_warn(struct backend_facts *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Where a sandbox that stays is; strings are borrowed from the run */
+struct held_place {
+	const char *workspace;	/* the host's path of it */
+	uint32_t uid, gid;	/* on the host, of its commands */
+};
+
 /*
- * Each function returns 0 or negative errno with a message. The calls come in this order; destroy also after a failure.
- * There are no file operations here: `ak exec` has none, and sandboxes that stay, whose init serves them, are native only.
+ * Each function returns 0 or negative errno with a message. For one command: probe, create, exec, destroy. For sandboxes that stay:
+ * probe, stay, then hold for each of them; destroy at the end. destroy also after a failure.
  */
 struct backend_ops {
 	const char *name;
@@ -61,6 +69,17 @@ struct backend_ops {
 	 * How its tree is ended at once is part of r->rs: by the kernel (its cgroup and pid namespace) for native, else by its
 	 * warden.
 	 */
+
+	/* --- sandboxes that stay (executor/held.h); NULL for native, whose plan says how they are built (executor/sandbox.h) --- */
+
+	/** after probe: workspace, cwd, variables and the places of file operations in @p; makes nothing */
+	int (*stay)(struct exec_run *r, struct plan *p, struct held_place *ret, struct ak_err *err);
+	/**
+	 * make one. Commands and file operations are requests to ak-init on ret->ctl (executor/shared/ak_init_serve.h), which looks
+	 * paths up where the commands run, below the places of the plan. SIGTERM to ret->pidfd ends all of it: the kill of one
+	 * command is a request.
+	 */
+	int (*hold)(struct exec_run *r, const struct plan *p, struct sandbox *ret, struct ak_err *err);
 };
 
 extern const struct backend_ops backend_native, backend_docker, backend_local;

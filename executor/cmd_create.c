@@ -23,6 +23,7 @@
 #include "executor/args.h"
 #include "executor/config.h"
 #include "executor/cow_stay.h"
+#include "executor/held.h"
 #include "executor/limits.h"
 #include "executor/named.h"
 #include "executor/opts.h"
@@ -39,6 +40,7 @@ struct create {
 	struct exec_opts opts;
 	struct prepared p;
 	struct limits limits;
+	struct held *held;	/* with another backend than native; owned; NULL */
 	struct runtime rt;
 	struct runtime_slot slot;
 	struct cow_stay changes;
@@ -108,7 +110,11 @@ static int take_name(struct create *c, struct ak_err *err)
 				   .ttl_ms = c->opts.ttl_ms, .pool = c->opts.pool, .workspace = c->p.plan.workspace };
 	int r = runtime_claim(&c->rt, c->opts.name, &c->slot, err);
 
-	if (r == 0)
+	if (c->held) {
+		f.workspace = (char *)(uintptr_t)held_workspace(c->held);
+		held_user(c->held, &f.uid, &f.gid);
+	}
+	if (r == 0 && !c->held)
 		r = prepare_reserve(&c->p, &f.uid, &f.gid, err);
 	if (r == 0)
 		r = runtime_listen(&c->slot, &f, err);
@@ -133,6 +139,7 @@ static int serve(struct create *c, int signal_fd, struct ak_err *err)
 		.changes = c->opts.write == WRITE_COW ? &c->changes : NULL,
 		.pool = c->opts.pool,
 		.tell_paths = true,
+		.held = c->held,
 		.ready = ready,
 		.ready_arg = c,
 	};
@@ -146,9 +153,9 @@ static int child(struct create *c)
 	AK_AUTO_FD signal_fd = detach(&err);
 	int r = signal_fd < 0 ? signal_fd : take_name(c, &err);
 
-	if (r == 0)
+	if (r == 0 && !c->held)
 		r = cow_stay_begin(&c->changes, &c->opts, &c->p.host, &c->p.plan, &err);
-	if (r == 0)
+	if (r == 0 && !c->held)
 		r = prepare_serving(&c->p, &err);
 	if (r == 0)
 		r = serve(c, signal_fd, &err);
@@ -238,9 +245,13 @@ static int plan_and_start(struct create *c, char *const env[])
 {
 	struct ak_err err = { 0 };
 
-	if (prepare_plan(&c->opts, env, &c->p, &err) < 0 ||
-	    limits_serving(&c->limits, &c->opts, &c->p.host, &c->p.plan, !c->opts.explain, &err) < 0)
+	if (c->opts.backend != BACKEND_NATIVE) {
+		if (held_open(&c->opts, env, &c->p, &c->held, &err) < 0)
+			return named_fail(&err);
+	} else if (prepare_plan(&c->opts, env, &c->p, &err) < 0 ||
+		   limits_serving(&c->limits, &c->opts, &c->p.host, &c->p.plan, !c->opts.explain, &err) < 0) {
 		return named_fail(&err);
+	}
 	if (c->opts.explain)
 		return explain(c);
 	tell_warnings(c);
@@ -271,6 +282,7 @@ int cmd_create(int argc, char *const argv[], char *const env[])
 	runtime_close(&c.rt);
 	(void)limits_end(&c.limits);	/* closes only: each sandbox has removed its own */
 	prepared_release(&c.p);
+	held_free(c.held);
 	exec_opts_release(&c.opts);
 	return code;
 }

@@ -286,7 +286,9 @@ static int run_in(struct exec_run *r, char *const env[], struct ak_err *err)
 		e = in_open(&r->in, &r->opts, env, err);
 	if (e < 0)
 		return e;
-	if (ak_hello_facts(r->in.n.cl)->facts.write == AK_WRITE_DIRECT)
+	/* the path inside is the host's, but for a container's */
+	if (ak_hello_facts(r->in.n.cl)->facts.write == AK_WRITE_DIRECT &&
+	    ak_hello_facts(r->in.n.cl)->facts.backend != AK_BACKEND_DOCKER)
 		protected_look_begin_path(&r->look, ak_hello_facts(r->in.n.cl)->facts.workspace);
 	r->stage = "relay";
 	e = in_relay(&r->in, &r->opts, &r->streams, r->signal_fd, &r->result, err);

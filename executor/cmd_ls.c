@@ -22,11 +22,14 @@ enum state { STATE_RUNNING, STATE_OTHER_VERSION, STATE_SILENT };
 
 static const char *const state_names[] = { "running", "other-version", "no-answer" };
 
+static const char *const backends[AK_BACKEND_END] = { "native", "docker", "local" };
+
 struct row {
 	const char *name;	/* borrowed */
 	struct runtime_facts facts;
 	enum state state;
 	uint32_t running, jobs, pool_ready;	/* with STATE_RUNNING */
+	enum ak_backend backend;	/* the same */
 };
 
 /* What the executor says of itself. Return: false when there is none any more. */
@@ -50,6 +53,7 @@ static bool ask(const struct runtime *rt, struct row *row)
 		row->running = h->running;
 		row->jobs = h->jobs;
 		row->pool_ready = h->pool_ready;
+		row->backend = h->facts.backend;
 	}
 	ak_close(cl);
 	runtime_peer_close(&peer);
@@ -95,6 +99,7 @@ static void put_json(const struct row *rows, size_t n, struct ak_buf *out)
 		ak_json_milli(&j, "ttl", r->facts.ttl_ms);
 		ak_json_str(&j, "workspace", r->facts.workspace);
 		if (r->state == STATE_RUNNING) {
+			ak_json_str(&j, "backend", backends[r->backend]);
 			ak_json_u64(&j, "running", r->running);
 			ak_json_u64(&j, "jobs", r->jobs);
 			ak_json_u64(&j, "pool", r->facts.pool);

@@ -16,6 +16,7 @@
 #include "executor/args.h"
 #include "executor/config.h"
 #include "executor/cow_stay.h"
+#include "executor/held.h"
 #include "executor/limits.h"
 #include "executor/opts.h"
 #include "executor/prepare.h"
@@ -43,6 +44,7 @@ struct serve_cmd {
 	struct prepared p;
 	struct limits limits;
 	struct cow_stay changes;
+	struct held *held;	/* with another backend than native; owned; NULL */
 	int signal_fd;
 	int conn;
 };
@@ -111,15 +113,17 @@ static int run(struct serve_cmd *r, char *const env[], struct ak_err *err)
 
 	if (e == 0)
 		e = close_inherited(r, err);
-	if (e == 0)
+	if (e == 0 && r->opts.backend != BACKEND_NATIVE)
+		e = held_open(&r->opts, env, &r->p, &r->held, err);
+	else if (e == 0)
 		e = prepare_plan(&r->opts, env, &r->p, err);
-	if (e == 0)
+	if (e == 0 && !r->held)
 		e = limits_serving(&r->limits, &r->opts, &r->p.host, &r->p.plan, true, err);
 	if (e == 0)
 		e = block_signals(r, err);
-	if (e == 0)
+	if (e == 0 && !r->held)
 		e = cow_stay_begin(&r->changes, &r->opts, &r->p.host, &r->p.plan, err);
-	if (e == 0)
+	if (e == 0 && !r->held)
 		e = prepare_serving(&r->p, err);
 	if (e < 0)
 		return e;
@@ -132,6 +136,7 @@ static int run(struct serve_cmd *r, char *const env[], struct ak_err *err)
 	so.pool = r->opts.pool;
 	so.changes = r->opts.write == WRITE_COW ? &r->changes : NULL;
 	so.may_apply = r->opts.apply;
+	so.held = r->held;
 	return serve_run(&so, err);
 }
 
@@ -155,6 +160,7 @@ int cmd_serve(int argc, char *const argv[], char *const env[])
 	cow_stay_end(&r.changes);
 	(void)limits_end(&r.limits);	/* closes only: each sandbox has removed its own */
 	prepared_release(&r.p);
+	held_free(r.held);
 	exec_opts_release(&r.opts);
 	ak_fd_close(&r.conn);
 	ak_fd_close(&r.signal_fd);

@@ -19,4 +19,14 @@ ak_serve_blob:
 	.hidden ak_serve_blob_end
 ak_serve_blob_end:
 	.byte 0
+	.byte 0
+	.balign 16
+	.globl ak_held_blob
+	.hidden ak_held_blob
+ak_held_blob:
+	.incbin HELD_PATH
+	.globl ak_held_blob_end
+	.hidden ak_held_blob_end
+ak_held_blob_end:
+	.byte 0
 	.section .note.GNU-stack,"",%progbits

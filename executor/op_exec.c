@@ -251,7 +251,7 @@ static int next_fd(struct exec_job *x, size_t *at, bool output, const char *what
 /* in root mode the command has another id than we: it may open its own stream again by name, in its direction only */
 static void let_reopen(const struct server *s, int fd)
 {
-	if (s->o->privs)
+	if (s->o->privs || s->o->held)
 		(void)fchmod(fd, 0602);
 }
 

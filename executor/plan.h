@@ -16,6 +16,7 @@
 #include "executor/shared/ak_init_proto.h"
 
 struct ak_err;
+struct backend_facts;
 struct hostinfo;
 
 #define PLAN_MOUNTS_MAX 1024
@@ -139,6 +140,7 @@ struct plan {
 	bool late_filters;		/* serve: the profile is not one of ours (INIT_LATE_FILTERS) */
 	bool leaves;			/* serve: every command gets a cgroup leaf (INIT_LEAVES) */
 	bool once;			/* serve: for one command only (INIT_ONCE) */
+	const struct backend_facts *held;	/* serve: another backend holds it (INIT_BARE), and this is what it found; borrowed; NULL: native */
 	bool background;		/* the executor goes on while the set-up child works, at the price of a copy of its pages */
 	int *keep_fds;			/* borrowed from exec_opts */
 	size_t nkeep_fds;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "executor/backend.h"
 #include "executor/ns/cgroup_place.h"
 #include "executor/opts.h"
 #include "executor/shared/ak_err.h"
@@ -297,6 +298,23 @@ static int own_arrays(struct policy *p, struct ak_err *err)
 	return 0;
 }
 
+/* What another backend holds is made once, from the command line; what commands are measured by is ours */
+static int check_held(const struct policy *p, const struct ak_create *how, struct ak_err *err)
+{
+	bool docker = p->plan.held && p->plan.held->backend == BACKEND_DOCKER;
+	const char *what = how->memory_bytes ? "memory" : how->pids ? "pids" : how->cpu_milli ? "cpus" :
+			   (how->flags & AK_NARROW_STRICT) ? "the profile strict" :
+			   (how->flags & AK_NARROW_WRITE_NONE) && p->plan.write != WRITE_NONE ? "a read-only workspace" :
+			   (how->flags & AK_NARROW_NET_NONE) && p->plan.net != NET_NONE ? "no network" :
+			   docker && how->nunset ? "fewer variables" : docker && how->cpu_time_ms ? "cpu_time" : NULL;
+
+	if (!p->plan.held || !what)
+		return 0;
+	(void)ak_err_set(err, EOPNOTSUPP, "%s: cannot be asked for with --backend %s", what, docker ? "docker" : "local");
+	ak_err_hint(err, "the executor's own command line can say it, as far as this backend holds it");
+	return -EOPNOTSUPP;
+}
+
 int policy_narrow(const struct policy *from, const struct ak_create *how, struct policy *ret, struct ak_err *err)
 {
 	struct policy p = *from;
@@ -304,7 +322,9 @@ int policy_narrow(const struct policy *from, const struct ak_create *how, struct
 
 	memset(&p.owned, 0, sizeof(p.owned));
 	p.nofile = nofile_now(from);
-	r = own_arrays(&p, err);
+	r = check_held(from, how, err);
+	if (r == 0)
+		r = own_arrays(&p, err);
 	if (r == 0)
 		r = narrow_numbers(&p, how, err);
 	if (r == 0)
@@ -343,10 +363,13 @@ static int command_rlimit(const struct policy *p, const struct ak_rlimit *asked,
 	return 0;
 }
 
-static int command_cpu_time(const struct ak_exec *m, struct policy_limits *ret, struct ak_err *err)
+static int command_cpu_time(const struct policy *p, const struct ak_exec *m, struct policy_limits *ret, struct ak_err *err)
 {
-	int r = lower("cpu_time", m->cpu_time_ms, &ret->cpu_time_ms, err);
+	int r;
 
+	if (m->cpu_time_ms && p->plan.held && p->plan.held->backend == BACKEND_DOCKER)
+		return ak_err_set(err, EOPNOTSUPP, "cpu_time: cannot be held with --backend docker");
+	r = lower("cpu_time", m->cpu_time_ms, &ret->cpu_time_ms, err);
 	if (r == 0 && m->cpu_time_ms)
 		ret->rlimit[ret->nrlimits++] = (struct ak_rlimit){ RLIMIT_CPU, cpu_seconds(m->cpu_time_ms) };
 	return r;
@@ -376,7 +399,7 @@ int policy_command(const struct policy *p, const struct ak_exec *m, struct polic
 	int r = command_timeout(m, &l, err);
 
 	if (r == 0)
-		r = command_cpu_time(m, &l, err);
+		r = command_cpu_time(p, m, &l, err);
 	if (r == 0)
 		r = lower("max_output", m->max_output, &l.max_output, err);
 	for (uint32_t i = 0; r == 0 && i < m->nrlimits; i++)
@@ -411,16 +434,34 @@ static uint64_t own_rlimit(const struct policy_limits *l, uint32_t resource, uin
 	return else_value;
 }
 
-void policy_limit_rows(const struct policy *p, const struct policy_limits *l, struct ak_limit ret[AK_LIMITS])
+/* docker does not say whether a limit was hit */
+static void held_row(struct ak_limit *l, uint64_t value, bool held)
+{
+	row(l, value, held ? AK_BY_DOCKER : AK_BY_NONE, held ? AK_HIT_UNKNOWN : AK_HIT_NO);
+}
+
+static void native_rows(const struct policy *p, struct ak_limit ret[AK_LIMITS])
 {
 	bool host_root = p->plan.identity == PLAN_ID_ROOT;	/* RLIMIT_NPROC does not bind it */
 	bool counted = host_root && (p->cgroup & CGROUP_PIDS);
-	uint64_t output = l ? (l->output_limited ? l->max_output : POLICY_NONE) : p->given_output ? p->max_output : POLICY_NONE;
 
 	row(&ret[AK_LIMIT_MEMORY], p->memory_bytes, (p->cgroup & CGROUP_MEMORY) ? AK_BY_CGROUP : AK_BY_AK, AK_HIT_NO);
 	row(&ret[AK_LIMIT_PIDS], p->pids, counted ? AK_BY_CGROUP : host_root ? AK_BY_NONE : AK_BY_RLIMIT,
 	    host_root ? AK_HIT_NO : AK_HIT_UNKNOWN);
 	row(&ret[AK_LIMIT_CPUS], p->cpu_milli, (p->cgroup & CGROUP_CPU) ? AK_BY_CGROUP : AK_BY_NONE, AK_HIT_NO);
+}
+
+void policy_limit_rows(const struct policy *p, const struct policy_limits *l, struct ak_limit ret[AK_LIMITS])
+{
+	uint64_t output = l ? (l->output_limited ? l->max_output : POLICY_NONE) : p->given_output ? p->max_output : POLICY_NONE;
+
+	if (p->plan.held) {
+		held_row(&ret[AK_LIMIT_MEMORY], p->memory_bytes, p->plan.held->memory_held);
+		held_row(&ret[AK_LIMIT_PIDS], p->pids, p->plan.held->pids_held);
+		held_row(&ret[AK_LIMIT_CPUS], p->cpu_milli, p->plan.held->cpus_held);
+	} else {
+		native_rows(p, ret);
+	}
 	row(&ret[AK_LIMIT_TIMEOUT], l ? l->timeout_ms : p->timeout_ms, AK_BY_AK, AK_HIT_NO);
 	row(&ret[AK_LIMIT_CPU_TIME], l ? l->cpu_time_ms : p->cpu_time_ms, AK_BY_AK, AK_HIT_NO);
 	row(&ret[AK_LIMIT_NOFILE], own_rlimit(l, RLIMIT_NOFILE, p->given_nofile ? p->nofile : POLICY_NONE), AK_BY_RLIMIT, AK_HIT_UNKNOWN);
@@ -448,6 +489,20 @@ static const char *root_of(const struct policy *p)
 	return p->tell_paths && p->root ? p->root : "rootfs";
 }
 
+/* where another backend holds it, what that has found */
+static void held_facts(const struct backend_facts *f, struct ak_facts *ret)
+{
+	ret->backend = f->backend == BACKEND_DOCKER ? AK_BACKEND_DOCKER : AK_BACKEND_LOCAL;
+	ret->user_ns = f->user_namespace;
+	ret->identity = f->root ? AK_IDENTITY_ROOT : AK_IDENTITY_SAME;
+	ret->seccomp = f->seccomp ? AK_SECCOMP_DOCKER : AK_SECCOMP_NONE;
+	ret->landlock_abi = 0;
+	if (f->backend == BACKEND_DOCKER)
+		ret->root = f->image;
+	for (uint32_t i = 0; i < f->nwarnings && ret->nwarnings < AK_WARNINGS_MAX; i++)
+		ret->warning[ret->nwarnings++] = f->warning[i];
+}
+
 void policy_facts(const struct policy *p, struct ak_facts *ret)
 {
 	const struct plan *plan = &p->plan;
@@ -467,6 +522,8 @@ void policy_facts(const struct policy *p, struct ak_facts *ret)
 		.home = plan->home,
 		.changes = plan->write == WRITE_COW ? p->changes : NULL,
 	};
+	if (plan->held)
+		held_facts(plan->held, ret);
 	policy_limit_rows(p, NULL, ret->limit);
 	for (size_t i = 0; i < plan->nwarnings && ret->nwarnings < AK_WARNINGS_MAX; i++)
 		ret->warning[ret->nwarnings++] = plan->warnings[i];

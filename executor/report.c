@@ -247,7 +247,7 @@ static const struct {
 
 static const char *by_name(uint8_t by)
 {
-	static const char *const names[AK_BY_END] = {NULL, "none", "cgroup", "rlimit", "ak"};
+	static const char *const names[AK_BY_END] = {NULL, "none", "cgroup", "rlimit", "ak", "docker"};
 
 	return by < AK_BY_END ? names[by] : NULL;
 }
@@ -332,10 +332,16 @@ static void put_far_isolation(struct ak_json *j, const struct ak_facts *f)
 {
 	static const char *const identities[AK_IDENTITY_END] = {"same-uid", "range", "root"};
 
+	static const char *const filters[AK_SECCOMP_END] = {"default", "strict", "docker", NULL};
+
 	ak_json_obj(j, "isolation");
-	ak_json_str(j, "backend", "native");
-	put_namespaces(j, true, f->net != AK_NET_HOST);
-	ak_json_str(j, "seccomp", f->seccomp == AK_SECCOMP_STRICT ? "strict" : "default");
+	if (f->backend == AK_BACKEND_NATIVE) {
+		ak_json_str(j, "backend", "native");
+		put_namespaces(j, true, f->net != AK_NET_HOST);
+	} else {
+		report_backend_far(j, f);
+	}
+	ak_json_str(j, "seccomp", f->seccomp < AK_SECCOMP_END ? filters[f->seccomp] : NULL);
 	u64_or_null(j, "landlock_abi", f->landlock_abi, f->landlock_abi > 0);
 	ak_json_str(j, "network", f->net == AK_NET_HOST ? "host" : "none");
 	ak_json_str(j, "root", f->root);

@@ -8,6 +8,7 @@
 #include "executor/opts.h"
 #include "executor/relay.h"
 #include "executor/report.h"
+#include "executor/shared/ak_msg.h"
 
 bool report_backend_known(const struct report *r)
 {
@@ -45,16 +46,27 @@ void report_backend_limits(struct ak_json *j, const struct report *r)
 }
 
 /* What docker makes for every container. Its own cgroup namespace depends on the host, and is not counted on. */
-static void put_docker(struct ak_json *j, const struct backend_facts *f)
+static void put_docker(struct ak_json *j, bool user, bool net)
 {
 	static const char *const names[] = {"mount", "pid", "net", "ipc", "uts"};
 
-	if (f->user_namespace)
+	if (user)
 		ak_json_str(j, NULL, "user");
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(names[i], "net") != 0 || strcmp(f->network, "host") != 0)
+		if (strcmp(names[i], "net") != 0 || net)
 			ak_json_str(j, NULL, names[i]);
 	}
+}
+
+void report_backend_far(struct ak_json *j, const struct ak_facts *f)
+{
+	bool docker = f->backend == AK_BACKEND_DOCKER;
+
+	ak_json_str(j, "backend", docker ? "docker" : "local");
+	ak_json_arr(j, "namespaces");
+	if (docker)
+		put_docker(j, f->user_ns, f->net != AK_NET_HOST);
+	ak_json_arr_end(j);
 }
 
 void report_backend_isolation(struct ak_json *j, const struct report *r)
@@ -66,7 +78,7 @@ void report_backend_isolation(struct ak_json *j, const struct report *r)
 	ak_json_str(j, "backend", backend_name(f->backend));
 	ak_json_arr(j, "namespaces");
 	if (f->isolated)
-		put_docker(j, f);
+		put_docker(j, f->user_namespace, strcmp(f->network, "host") != 0);
 	ak_json_arr_end(j);
 	ak_json_str(j, "seccomp", f->seccomp ? "docker" : NULL);
 	ak_json_null(j, "landlock_abi");

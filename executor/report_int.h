@@ -10,6 +10,7 @@
 #include "executor/shared/ak_json_out.h"
 
 struct ak_buf;
+struct ak_facts;
 struct ak_json;
 struct capture;
 struct report;
@@ -59,6 +60,8 @@ bool report_backend_known(const struct report *r);
 void report_backend_limits(struct ak_json *j, const struct report *r);
 /** report_backend_isolation() - `isolation` of it */
 void report_backend_isolation(struct ak_json *j, const struct report *r);
+/** report_backend_far() - "backend" and "namespaces" of a sandbox that stays and that another backend than native holds */
+void report_backend_far(struct ak_json *j, const struct ak_facts *f);
 /** report_put_cow() - the field "changes" of a cow run. Return: false when it was none, and nothing was put. */
 bool report_put_cow(struct ak_json *j, const struct report *r);
 /** report_cow_bytes() - what it may need at most */

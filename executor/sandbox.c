@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "executor/backend.h"
 #include "executor/ns/init_image.h"
 #include "executor/ns/setup.h"
 #include "executor/ns/userns.h"
@@ -126,6 +127,23 @@ static void fill_config(const struct plan *p, int landlock_abi, struct init_conf
 		fill_serve(p, c);
 }
 
+/* what docker or nothing holds: no rule and no filter of ours */
+static void fill_held(const struct plan *p, struct init_config *c)
+{
+	c->flags = INIT_SERVE | INIT_BARE | (p->once ? INIT_ONCE : 0u) | (p->held->backend == BACKEND_DOCKER ? INIT_OWN_ENV : 0u);
+	c->weaken = ak_weaken_mask();
+	c->cwd = p->cwd;
+	c->envp = (const char **)p->envp;
+	c->envc = (uint32_t)p->envc;
+	c->canary_skip = ~0u;
+	c->nrlimits = (uint32_t)p->nrlimits;
+	for (size_t i = 0; i < p->nrlimits; i++)
+		c->rlimits[i] = (struct init_rlimit){ p->rlimits[i].resource, p->rlimits[i].soft, p->rlimits[i].hard };
+	c->roots[c->nroots++] = p->workspace;
+	for (size_t i = 0; i < p->npaths && c->nroots < AK_INIT_ROOTS_MAX; i++)
+		c->roots[c->nroots++] = p->paths[i].path;
+}
+
 /* into a buffer that nearly always suffices, else into the largest; Return: bytes, with *@ret_buf to free, or negative errno */
 static long encode_config(const struct init_config *c, uint8_t **ret_buf)
 {
@@ -146,8 +164,7 @@ static long encode_config(const struct init_config *c, uint8_t **ret_buf)
 	return n;
 }
 
-/* one command and its confinement as a sealed memfd */
-static int config_open(const struct plan *p, int landlock_abi, struct ak_err *err)
+int sandbox_config_open(const struct plan *p, int landlock_abi, struct ak_err *err)
 {
 	struct init_config *c;
 	uint8_t *buf = NULL;
@@ -159,7 +176,10 @@ static int config_open(const struct plan *p, int landlock_abi, struct ak_err *er
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return ak_err_set(err, ENOMEM, "out of memory");
-	fill_config(p, landlock_abi, c);
+	if (p->held)
+		fill_held(p, c);
+	else
+		fill_config(p, landlock_abi, c);
 	n = encode_config(c, &buf);
 	if (n == -ENOBUFS)
 		fd = ak_err_set(err, E2BIG, "arguments and environment are too large");
@@ -223,7 +243,7 @@ int sandbox_prepare(const struct plan *plan, const struct streams *st, bool root
 		    struct sandbox_birth *ret, struct ak_err *err)
 {
 	int sock[2];
-	AK_AUTO_FD config = config_open(plan, landlock_abi, err);
+	AK_AUTO_FD config = sandbox_config_open(plan, landlock_abi, err);
 	AK_AUTO_FD init = config < 0 ? -1 : init_image_open(plan->serve || plan->learn, err);
 
 	if (config < 0 || init < 0)

@@ -32,6 +32,9 @@ struct sandbox_birth {
 /** sandbox_filters() - the two filters that a command of this plan gets; borrowed from @plan or living for ever */
 void sandbox_filters(const struct plan *plan, struct observe_filters *ret);
 
+/** sandbox_config_open() - what init is told, as a sealed memfd. Return: descriptor; -E2BIG, -ENOMEM and what memfd_create(2) gives. */
+int sandbox_config_open(const struct plan *p, int landlock_abi, struct ak_err *err);
+
 /**
  * sandbox_prepare() - make what the set-up child needs
  * @plan:	carried out by the child; borrowed until the sandbox runs

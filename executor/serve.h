@@ -12,6 +12,7 @@
 struct ak_err;
 struct cow_stay;
 struct exec_opts;
+struct held;
 struct plan;
 struct privs;
 
@@ -32,6 +33,7 @@ struct serve_opts {
 	bool may_apply;			/* clients may ask for its changes to be taken over */
 	unsigned pool;			/* prepared sandboxes to keep; at most AK_POOL_MAX */
 	bool tell_paths;		/* the client is the user's own: HELLO_REPLY names host paths such as --rootfs */
+	struct held *held;		/* who makes the sandboxes, with another backend than native; borrowed; NULL: native */
 	void (*ready)(void *arg);	/* called once: the first sandbox is up (or, without a name, requests are served); may be NULL */
 	void *ready_arg;
 };

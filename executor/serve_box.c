@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "executor/held.h"
 #include "executor/ns/cgroup_place.h"
 #include "executor/plan.h"
 #include "executor/serve_int.h"
@@ -137,6 +138,12 @@ static void on_pid(struct server *s, struct ev *ev, uint32_t events)
 	}
 }
 
+/* to pid 1, with which the kernel ends all; or to a warden, which has to do that itself */
+static int end_signal(const struct box *b)
+{
+	return b->pol.plan.held ? SIGTERM : SIGKILL;
+}
+
 void box_end(struct server *s, struct box *b, int code, const char *fmt, ...)
 {
 	char text[256];
@@ -152,8 +159,13 @@ void box_end(struct server *s, struct box *b, int code, const char *fmt, ...)
 		(void)ak_err_set(&b->why, code, "%s", text);
 	b->watch_ns = 0;
 	b->deadline_ns = ak_now_ns() + SERVE_END_MS * NS_PER_MS;
-	if (syscall(SYS_pidfd_send_signal, b->pid.fd, SIGKILL, NULL, 0) < 0 && errno != ESRCH)
+	if (syscall(SYS_pidfd_send_signal, b->pid.fd, end_signal(b), NULL, 0) < 0 && errno != ESRCH)
 		ev_close(s, &b->ctl);	/* end of file means to init that we are gone: it ends by itself */
+}
+
+static unsigned start_ms(const struct server *s)
+{
+	return s->o->held ? HELD_START_MS : SERVE_START_MS;
 }
 
 void box_deadline(struct server *s, struct box *b, uint64_t now)
@@ -163,7 +175,7 @@ void box_deadline(struct server *s, struct box *b, uint64_t now)
 	if (b->spent)
 		box_end(s, b, ECANCELED, "its command has ended");
 	else if (b->state == BOX_STARTING)
-		box_end(s, b, ETIMEDOUT, "the sandbox was not ready in %u s", SERVE_START_MS / 1000);
+		box_end(s, b, ETIMEDOUT, "the sandbox was not ready in %u s", start_ms(s) / 1000);
 	/* else: a process of it hangs in the kernel; the pidfd tells when it is gone, and nobody can use the sandbox until then */
 }
 
@@ -209,14 +221,27 @@ static int box_watch_for(struct server *s, struct box *b, struct ak_err *err)
 static void kill_unwatched(struct box *b)
 {
 	ak_fd_close(&b->sb.ctl);
-	(void)syscall(SYS_pidfd_send_signal, b->sb.pidfd, SIGKILL, NULL, 0);
+	(void)syscall(SYS_pidfd_send_signal, b->sb.pidfd, end_signal(b), NULL, 0);
 	(void)waitid(P_PIDFD, (id_t)b->sb.pidfd, NULL, WEXITED);
 	ak_fd_close(&b->sb.pidfd);
 }
 
-struct box *box_start(struct server *s, const struct policy *pol, struct ak_err *err)
+static int give_birth(struct server *s, struct box *b, struct ak_err *err)
 {
 	struct sandbox_birth birth = SANDBOX_BIRTH_NONE;
+	int r;
+
+	if (s->o->held)
+		return held_start(s->o->held, &b->pol.plan, &b->sb, err);
+	r = sandbox_prepare(&b->pol.plan, NULL, s->o->privs != NULL, s->o->landlock_abi, b->group.dir, &birth, err);
+	if (r == 0)
+		r = sandbox_start(&birth, s->o->privs, NULL, &b->sb, err);
+	sandbox_birth_release(&birth);
+	return r;
+}
+
+struct box *box_start(struct server *s, const struct policy *pol, struct ak_err *err)
+{
 	struct ak_create as_it_is = { 0 };
 	struct box *b = box_new(s, err);
 	int r;
@@ -229,10 +254,7 @@ struct box *box_start(struct server *s, const struct policy *pol, struct ak_err 
 	if (r == 0)
 		r = box_group_make(s, b, err);
 	if (r == 0)
-		r = sandbox_prepare(&b->pol.plan, NULL, s->o->privs != NULL, s->o->landlock_abi, b->group.dir, &birth, err);
-	if (r == 0)
-		r = sandbox_start(&birth, s->o->privs, NULL, &b->sb, err);
-	sandbox_birth_release(&birth);
+		r = give_birth(s, b, err);
 	if (r < 0) {
 		box_release(s, b);
 		return NULL;
@@ -244,8 +266,9 @@ struct box *box_start(struct server *s, const struct policy *pol, struct ak_err 
 		return NULL;
 	}
 	b->watch = (struct watch){ .root_pid = b->sb.pid,
-				   .mem_limit_bytes = b->pol.memory_bytes == POLICY_NONE || (b->group.have & CGROUP_MEMORY) ? 0 : b->pol.memory_bytes };
-	b->deadline_ns = ak_now_ns() + SERVE_START_MS * NS_PER_MS;
+				   .mem_limit_bytes = b->pol.memory_bytes == POLICY_NONE || (b->group.have & CGROUP_MEMORY) || s->o->held ?
+							      0 : b->pol.memory_bytes };
+	b->deadline_ns = ak_now_ns() + start_ms(s) * NS_PER_MS;
 	return b;
 }
 

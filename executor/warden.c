@@ -26,11 +26,17 @@ void backend_warn(struct backend_facts *f, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (f->nwarnings >= BACKEND_WARNINGS_MAX)
-		return;
+	char text[BACKEND_WARNING_BYTES];
+
 	va_start(ap, fmt);
-	(void)vsnprintf(f->warning[f->nwarnings++], BACKEND_WARNING_BYTES, fmt, ap);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	/* several sandboxes of one executor find the same */
+	for (uint32_t i = 0; i < f->nwarnings; i++)
+		if (strcmp(f->warning[i], text) == 0)
+			return;
+	if (f->nwarnings < BACKEND_WARNINGS_MAX)
+		memcpy(f->warning[f->nwarnings++], text, sizeof(text));
 }
 
 struct backend_facts *warden_facts(enum opt_backend b)

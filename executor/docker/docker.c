@@ -22,7 +22,7 @@ static char *inside(const struct docker_run *d, const char *host)
 	return path;
 }
 
-static int add_mount(struct docker_run *d, char *src, char *dst, bool ro, struct ak_err *err)
+int docker_add_mount(struct docker_run *d, char *src, char *dst, bool ro, struct ak_err *err)
 {
 	struct docker_mount *grown = src && dst ? reallocarray(d->mounts, d->nmounts + 1, sizeof(*grown)) : NULL;
 
@@ -45,7 +45,7 @@ static int protect(struct docker_run *d, struct ak_err *err)
 		const struct plan_mount *m = &d->folder.mounts[i];
 
 		if (m->flags & PMF_PROTECT)
-			r = add_mount(d, strdup(m->src), inside(d, m->src), (m->flags & PMF_RO) != 0, err);
+			r = docker_add_mount(d, strdup(m->src), inside(d, m->src), (m->flags & PMF_RO) != 0, err);
 	}
 	return r;
 }
@@ -75,7 +75,7 @@ static int bind(struct docker_run *d, struct ak_err *err)
 		}
 		r = bind_target(b, src, &dst, err);
 		if (r == 0)
-			r = add_mount(d, src, dst, b->kind == BIND_RO, err);
+			r = docker_add_mount(d, src, dst, b->kind == BIND_RO, err);
 		else
 			free(src);
 	}
@@ -209,6 +209,36 @@ static void destroy(struct exec_run *r)
 	r->facts = NULL;
 }
 
+/* whose files the commands' are is asked of docker now: clients have to know it before there is a container */
+static int stay(struct exec_run *r, struct plan *p, struct held_place *ret, struct ak_err *err)
+{
+	struct docker_run *d = r->docker;
+	const struct runner runner = {.run = runner_program_run, .ctx = &d->program};
+	struct init_path *tmp = calloc(1, sizeof(*tmp));
+	unsigned long uid, gid;
+	char *end;
+	int e;
+
+	p->workspace = strdup(DOCKER_WORKDIR);
+	p->cwd = strdup(d->workdir);
+	p->paths = tmp;
+	if (!tmp)
+		return ak_err_set(err, ENOMEM, "not enough memory");
+	*tmp = (struct init_path){.path = strdup("/tmp"), .access = INIT_PATH_RW};
+	p->npaths = tmp->path ? 1 : 0;
+	e = docker_ids(d, &runner, r->facts, err);
+	if (e < 0)
+		return e;
+	uid = strtoul(d->user, &end, 10);
+	gid = *end == ':' ? strtoul(end + 1, NULL, 10) : uid;
+	*ret = (struct held_place){.workspace = d->folder.workspace, .uid = (uint32_t)uid, .gid = (uint32_t)gid};
+	if (r->facts->user_namespace) {	/* uid 0 inside is the caller */
+		ret->uid = d->host.uid;
+		ret->gid = d->host.gid;
+	}
+	return 0;
+}
+
 const struct backend_ops backend_docker = {
-	.name = "docker", .probe = probe, .create = create, .exec = run, .destroy = destroy,
+	.name = "docker", .probe = probe, .create = create, .exec = run, .destroy = destroy, .stay = stay, .hold = docker_hold,
 };

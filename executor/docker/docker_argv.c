@@ -300,6 +300,19 @@ struct docker_words docker_script_args(const char *name, const char *script)
 	return DOCKER_WORDS("exec", name, "sh", "-c", script);
 }
 
+struct docker_words docker_init_args(const struct docker_command *c, const char *name)
+{
+	struct docker_words w = DOCKER_WORDS("exec");
+
+	if (c->env_file)
+		add2(&w, "--env-file", c->env_file);
+	add2(&w, "-w", c->workdir ? c->workdir : DOCKER_WORKDIR);
+	add(&w, name);
+	add(&w, DOCKER_INIT_DIR "/" DOCKER_INIT);
+	add2(&w, "connect", DOCKER_INIT_DIR "/" DOCKER_INIT_SOCKET);
+	return w;
+}
+
 static bool name_ok(const char *name, const char *also)
 {
 	size_t n = 0;

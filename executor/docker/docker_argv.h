@@ -17,6 +17,9 @@ struct ak_err;
 #define DOCKER_IMAGE_DEFAULT "python:3.12-slim"
 #define DOCKER_WORKDIR "/workspace"	/* where the workspace is inside */
 #define DOCKER_PROBE "/.ak-probe"	/* where a file of the host is shown, as a sign that the daemon sees this host's files */
+#define DOCKER_INIT_DIR "/.ak"		/* where a sandbox that stays is shown ak-init and its socket */
+#define DOCKER_INIT "init"
+#define DOCKER_INIT_SOCKET "ctl"
 #define DOCKER_LABEL_OWNER "ak.owner"	/* who made the container: docker_owner.h */
 #define DOCKER_LABEL_UID "ak.uid"
 #define DOCKER_START_S 120u		/* for a container to start, its image fetched */
@@ -92,6 +95,9 @@ struct docker_words docker_exec_args(const struct docker_command *c, const char 
 
 /** docker_script_args() - `docker exec` of a script of ours, whose output is read */
 struct docker_words docker_script_args(const char *name, const char *script);
+
+/** docker_init_args() - `docker exec` of ak-init, for a sandbox that stays: the one that serves all its commands; workdir and env_file of @c */
+struct docker_words docker_init_args(const struct docker_command *c, const char *name);
 
 /** docker_words_of() - "docker" and the given words up to a NULL */
 struct docker_words docker_words_of(const char *const words[]);

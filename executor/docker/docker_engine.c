@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "executor/backend.h"
@@ -149,4 +150,21 @@ int docker_check_facts(const struct exec_opts *o, const struct docker_conf *c, c
 	if (f->has_caps && f->caps != 0)
 		return ak_err_set(err, EOPNOTSUPP, "docker did not take all capabilities from the container");
 	return 0;
+}
+
+int docker_ids(struct docker_run *d, const struct runner *runner, struct backend_facts *f, struct ak_err *err)
+{
+	struct docker_engine engine;
+	struct stat st;
+	int r = d->user[0] ? 0 : docker_engine_look(runner, &engine, err);
+
+	d->conf.user = d->user;
+	if (d->user[0])
+		return 0;
+	if (r < 0)
+		return ak_err_wrap(err, "docker sandbox unavailable");
+	if (stat(d->folder.workspace, &st) < 0)
+		return ak_err_sys(err, errno, "workspace \"%s\"", d->folder.workspace);
+	f->user_namespace = engine.rootless;
+	return docker_choose_user(d->opts, &engine, d->host.uid, d->host.gid, st.st_uid, st.st_gid, d->user, &f->root, err);
 }

@@ -7,9 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include "executor/docker/docker_argv.h"
 #include "executor/hostinfo.h"
 #include "executor/opts.h"
 #include "executor/shared/ak_buf.h"
@@ -62,7 +65,18 @@ int docker_owner_self(struct docker_owner *ret, struct ak_err *err)
 	return 0;
 }
 
-/* "OWNER.probe" and "OWNER.env" of processes that are no more */
+static void remove_box(const char *dir)
+{
+	char path[PATH_MAX + 8];
+
+	(void)snprintf(path, sizeof(path), "%s/" DOCKER_INIT, dir);
+	(void)unlink(path);
+	(void)snprintf(path, sizeof(path), "%s/" DOCKER_INIT_SOCKET, dir);
+	(void)unlink(path);
+	(void)rmdir(dir);
+}
+
+/* "OWNER.probe", "OWNER.env" and "OWNER.box" of processes that are no more */
 static void sweep(const char *dir, const struct docker_owner *self)
 {
 	struct ak_dir d;
@@ -76,12 +90,16 @@ static void sweep(const char *dir, const struct docker_owner *self)
 		size_t n = strcspn(name, ".");
 		struct docker_owner o;
 
-		if (n >= sizeof(owner) || (strcmp(name + n, ".probe") != 0 && strcmp(name + n, ".env") != 0))
+		if (n >= sizeof(owner) || (strcmp(name + n, ".probe") != 0 && strcmp(name + n, ".env") != 0 && strcmp(name + n, ".box") != 0))
 			continue;
 		memcpy(owner, name, n);
 		owner[n] = '\0';
-		if (docker_owner_read(owner, &o) && docker_owner_dead(&o, self, docker_start_time(o.pid)) &&
-		    snprintf(path, sizeof(path), "%s/%s", dir, name) < PATH_MAX)
+		if (!docker_owner_read(owner, &o) || !docker_owner_dead(&o, self, docker_start_time(o.pid)) ||
+		    snprintf(path, sizeof(path), "%s/%s", dir, name) >= PATH_MAX)
+			continue;
+		if (strcmp(name + n, ".box") == 0)
+			remove_box(path);
+		else
 			(void)unlink(path);
 	}
 	ak_dir_close(&d);
@@ -127,6 +145,49 @@ int docker_files_make(const char *state, const struct docker_owner *self, const 
 	return r;
 }
 
+/* a socket's name may be longer than its address takes, a descriptor's path is not */
+static int listen_in(int dir, struct ak_err *err)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	AK_AUTO_FD fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	(void)snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/" DOCKER_INIT_SOCKET, dir);
+	/* the folder around it is ours alone; in the container whoever the command is may connect */
+	if (fd < 0 || bind(fd, (const struct sockaddr *)&a, sizeof(a)) < 0 || fchmodat(dir, DOCKER_INIT_SOCKET, 0666, 0) < 0 ||
+	    listen(fd, 1) < 0)
+		return ak_err_sys(err, errno, "make a socket for the container");
+	return ak_fd_take(&fd);
+}
+
+int docker_files_box(const struct docker_owner *self, const void *init, size_t len, struct docker_files *f, struct ak_err *err)
+{
+	char owner[DOCKER_OWNER_BYTES], path[PATH_MAX];
+	AK_AUTO_FD dir = -1, fd = -1;
+	int r;
+
+	docker_owner_write(self, owner);
+	(void)snprintf(path, sizeof(path), "%.*s/%s.box", PATH_MAX - 200, f->dir, owner);
+	if (mkdir(path, 0700) < 0)
+		return ak_err_sys(err, errno, "make %s", path);
+	memcpy(f->box, path, sizeof(path));
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0 || fchmod(dir, 0755) < 0)
+		return ak_err_sys(err, errno, "open %s", path);
+	fd = openat(dir, DOCKER_INIT, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+	r = fd < 0 ? -errno : ak_write_all(fd, init, len);
+	if (r == 0 && fchmod(fd, 0555) < 0)
+		r = -errno;
+	return r < 0 ? ak_err_sys(err, -r, "make %s/" DOCKER_INIT, path) : listen_in(dir, err);
+}
+
+void docker_files_taken(const struct docker_files *f)
+{
+	char path[PATH_MAX + 8];
+
+	(void)snprintf(path, sizeof(path), "%s/" DOCKER_INIT_SOCKET, f->box);
+	(void)unlink(path);
+}
+
 static void remove_one(char *path)
 {
 	if (path[0])
@@ -145,6 +206,9 @@ void docker_files_remove(struct docker_files *f)
 
 	remove_one(f->env);
 	remove_one(f->probe);
+	if (f->box[0])
+		remove_box(f->box);
+	f->box[0] = '\0';
 	(void)snprintf(oom, sizeof(oom), "%s/oom", f->dir);
 	if (f->dir[0])
 		(void)unlink(oom);

@@ -20,6 +20,7 @@ struct docker_files {
 	char dir[PATH_MAX];	/* where they are; "" until it is known. Docker is started there: podman's monitor leaves an "oom" */
 	char probe[PATH_MAX];	/* "" until it was made */
 	char env[PATH_MAX];	/* the same */
+	char box[PATH_MAX];	/* folder of a sandbox that stays; the same */
 };
 
 /** docker_owner_self() - who this process is. Return: 0 or negative errno. */
@@ -35,6 +36,14 @@ uint64_t docker_start_time(uint64_t pid);
  */
 int docker_files_make(const char *state, const struct docker_owner *self, const char *env, size_t env_len, struct docker_files *ret,
 		      struct ak_err *err);
+/**
+ * docker_files_box() - after docker_files_make(): a folder that the container is shown, with ak-init in it
+ * @init:	the program's bytes
+ * Return: a listening socket in it, SOCK_SEQPACKET, that every user of the container may connect to; negative errno.
+ */
+int docker_files_box(const struct docker_owner *self, const void *init, size_t len, struct docker_files *f, struct ak_err *err);
+/** docker_files_taken() - its socket goes: nobody else is to connect */
+void docker_files_taken(const struct docker_files *f);
 void docker_files_remove(struct docker_files *f);
 /** docker_files_read() - the variables have been read: their file goes */
 void docker_files_read(struct docker_files *f);

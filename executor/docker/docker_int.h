@@ -9,7 +9,10 @@
 #include "executor/hostinfo.h"
 #include "executor/plan.h"
 
+struct backend_facts;
 struct exec_opts;
+struct exec_run;
+struct sandbox;
 struct warden;
 
 /* One `ak exec --backend docker`, prepared by the executor and carried out by its warden */
@@ -31,6 +34,18 @@ struct docker_run {
 
 /** docker_warden() - carry it out; see warden_start() */
 int docker_warden(struct warden *w, void *run);
+
+/** docker_add_mount() - one more mount; both paths are taken. Return: 0 or -ENOMEM. */
+int docker_add_mount(struct docker_run *d, char *src, char *dst, bool ro, struct ak_err *err);
+
+/** docker_hold() - a container that stays: see hold() of struct backend_ops */
+int docker_hold(struct exec_run *r, const struct plan *p, struct sandbox *ret, struct ak_err *err);
+
+/**
+ * docker_ids() - ask docker what it is, and decide with which ids commands run: d->user, and facts about it in @f; nothing if it is known
+ * Return: as docker_engine_look() and docker_choose_user().
+ */
+int docker_ids(struct docker_run *d, const struct runner *runner, struct backend_facts *f, struct ak_err *err);
 
 /* What docker's daemon is, as far as it matters */
 struct docker_engine {

@@ -24,6 +24,8 @@ struct session {
 	bool command_ran;	/* with direct: it was started */
 	bool ran;		/* @out is filled */
 	struct docker_outcome out;
+	/* a sandbox that stays: what its container is shown is made here, before it is; NULL */
+	int (*prepare)(struct session *s, struct ak_err *err);
 };
 
 /** session_after_ms() - a time so long from now, of CLOCK_MONOTONIC in ns */
@@ -39,6 +41,13 @@ void session_pass_on(struct session *s, const uint8_t *p, size_t n);
 
 /** session_has_stdin() - is descriptor 0 anything but /dev/null? */
 bool session_has_stdin(void);
+
+/**
+ * session_make_box() - make the container
+ * @owner:	filled; what d->conf.owner points to from then on
+ * Return: 0 when it runs, is held by what was asked for, and leftovers are gone; negative errno.
+ */
+int session_make_box(struct session *s, const struct runner *runner, char owner[DOCKER_OWNER_BYTES], struct ak_err *err);
 
 /** session_exited() - tell the executor how the command ended */
 void session_exited(struct session *s, int wstatus);

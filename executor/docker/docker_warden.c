@@ -259,25 +259,7 @@ static void tell(struct session *s)
 
 /* ---- the whole ---- */
 
-static int choose_ids(struct session *s, const struct runner *runner, struct ak_err *err)
-{
-	struct docker_run *d = s->d;
-	struct docker_engine engine;
-	struct stat st;
-	int r = docker_engine_look(runner, &engine, err);
-
-	if (r < 0)
-		return ak_err_wrap(err, "docker sandbox unavailable");
-	if (stat(d->folder.workspace, &st) < 0)
-		return ak_err_sys(err, errno, "workspace \"%s\"", d->folder.workspace);
-	r = docker_choose_user(d->opts, &engine, d->host.uid, d->host.gid, st.st_uid, st.st_gid, d->user, &s->w->facts->root, err);
-	s->w->facts->user_namespace = engine.rootless;
-	d->conf.user = d->user;
-	return r;
-}
-
-/* Return: 0 when the container runs, is held by what was asked for, and is no leftover */
-static int make_box(struct session *s, const struct runner *runner, char *owner, struct ak_err *err)
+int session_make_box(struct session *s, const struct runner *runner, char owner[DOCKER_OWNER_BYTES], struct ak_err *err)
 {
 	struct docker_run *d = s->d;
 	int r = docker_owner_self(&s->box.self, err);
@@ -286,14 +268,16 @@ static int make_box(struct session *s, const struct runner *runner, char *owner,
 		r = docker_files_make(d->host.state_dir, &s->box.self, d->env_text, d->env_len, &s->files, err);
 	d->program.cwd = s->files.dir[0] ? s->files.dir : NULL;
 	if (r == 0)
-		r = choose_ids(s, runner, err);
+		r = docker_ids(d, runner, s->w->facts, err);
+	if (r == 0 && s->prepare)
+		r = s->prepare(s, err);
 	if (r < 0)
 		return r;
 	docker_owner_write(&s->box.self, owner);
 	d->conf.owner = owner;
 	d->conf.probe = s->files.probe;
 	r = docker_box_start(&s->box, err);
-	if (r < 0 && s->box.why == DOCKER_WHY_NO_SLEEP) {
+	if (r < 0 && s->box.why == DOCKER_WHY_NO_SLEEP && !s->prepare) {
 		s->direct = true;
 		r = 0;
 	}
@@ -302,8 +286,8 @@ static int make_box(struct session *s, const struct runner *runner, char *owner,
 	s->w->facts->isolated = true;
 	if (!AK_WEAK(ak_weaken_mask(), AK_WEAK_KEEPER))
 		(void)docker_box_sweep(&s->box, docker_start_time);
-	if (s->box.has_shell)
-		return docker_check_facts(d->opts, &d->conf, &s->box.facts, s->w->facts, err);
+	if (s->box.has_shell || s->prepare)
+		return docker_check_facts(d->opts, &d->conf, s->box.has_shell ? &s->box.facts : NULL, s->w->facts, err);
 	s->direct = true;
 	r = docker_check_facts(d->opts, &d->conf, NULL, s->w->facts, err);
 	return r == 0 ? session_prepare_direct(s, err) : r;
@@ -353,7 +337,7 @@ int docker_warden(struct warden *w, void *arg)
 	s.box.hooks = &start;
 	s.box.ctx = &s;
 	if (r == 0)
-		r = make_box(&s, &runner, owner, &err);
+		r = session_make_box(&s, &runner, owner, &err);
 	s.box.hooks = NULL;
 	if (r == 0 && !s.cancelled && s.direct)
 		session_run_direct(&s);

@@ -368,6 +368,7 @@ static struct box *box_new(struct init *in, const struct init_config *cfg)
 		fail_simple(in, INIT_STAGE_SETUP, errno, "memory for serving");
 	b->in = in;
 	b->cfg = cfg;
+	b->self = getpid();
 	if (!map_slots(b))
 		fail_simple(in, INIT_STAGE_SETUP, errno, "memory for serving");
 	b->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -152,6 +152,7 @@ struct box {
 	const struct init_config *cfg;	/* mapped as long as init lives */
 	int event;			/* eventfd by which keepers and commands wake init */
 	int proc;			/* O_PATH of /proc */
+	pid_t self;			/* init; 1 but with INIT_BARE */
 	int roots[AK_INIT_ROOTS_MAX];	/* O_PATH of the places of cfg->roots; -1: not there */
 	struct slot slots[BOX_SLOTS];
 	struct worker workers[AK_INIT_FILES_MAX];
@@ -174,6 +175,9 @@ struct box {
 
 /** box_serve() - requests until the executor goes; never returns before. Return: init's exit code. */
 int box_serve(struct init *in, const struct init_config *cfg);
+
+/** init_connect() - `ak-init connect PATH`: take CTL and CONFIG from whoever listens there; -1 each when there is nothing to be had */
+void init_connect(const char *path, int *ret_ctl, int *ret_config);
 
 /** box_wake() - from a keeper or command: make init look at its slots */
 void box_wake(const struct box *b);

@@ -195,7 +195,7 @@ void confine_paths(const struct init *in)
 
 void check_no_new_privs(const struct init *in)
 {
-	if (!AK_WEAK(in->weaken, AK_WEAK_NNP) && syscall(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
+	if (!HELD(in->cfg) && !AK_WEAK(in->weaken, AK_WEAK_NNP) && syscall(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
 		fail_simple(in, INIT_STAGE_CONFINE, 0, "no_new_privs is not set");
 }
 

@@ -19,12 +19,20 @@
 
 struct slot_failure;
 
+/* the image that others hold: INIT_BARE, and `ak-init connect` */
+#ifdef AK_INIT_HELD
+#define HELD_BUILT true
+#else
+#define HELD_BUILT false
+#endif
+#define HELD(cfg) (HELD_BUILT && ((cfg)->flags & INIT_BARE))
+
 /* One per process; lives on main()'s stack. Descriptors are -1 when there is none */
 struct init {
 	int ctl;     /* to the executor */
 	int sigfd;   /* SIGCHLD */
 	int slave;   /* the pty with INIT_TTY, until the command's fork */
-	int proc;    /* /proc with INIT_PLAIN, else -1 */
+	int proc;    /* /proc with INIT_PLAIN or INIT_BARE, else -1 */
 	pid_t child; /* the command */
 	uint64_t start_ns;
 	const struct init_config *cfg; /* valid until the command's fork */
@@ -112,6 +120,8 @@ int serve(struct init *in);
 
 /** plain_begin() - with INIT_PLAIN: be what pid 1 is elsewhere, as far as an ordinary process can; ends the process on failure */
 void plain_begin(struct init *in);
+/** bare_begin() - the same with INIT_BARE, where the commands' signals are left alone */
+void bare_begin(struct init *in);
 /** plain_end() - end everything that descends from init; up to half a second. Return: whether nothing is left. */
 bool plain_end(const struct init *in);
 

@@ -212,6 +212,9 @@ _Noreturn void keeper_main(struct box *b, struct slot *s)
 	struct init in = *b->in;
 
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	/* elsewhere the kernel ends all of us with pid 1 */
+	if (HELD(b->cfg) && (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != b->self))
+		_exit(0);
 	(void)setsid();	/* where the scheduler groups by session (autogroup, sched(7)) we compete as one with a tree that has many */
 	signals_set_mask(~0ull);
 	in.cfg = b->cfg;

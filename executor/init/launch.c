@@ -62,7 +62,7 @@ static void become_parked(const struct box *b, struct init *in, struct slot_mem 
 	struct init_config wide = *b->cfg;
 
 	/* only our own keeper's end is meant; it may have come before this */
-	if (syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() == 1)
+	if (syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() == b->self)
 		_exit(125);
 	if (!AK_WEAK(in->weaken, AK_WEAK_SESSION) && setsid() < 0)
 		fail_simple(in, INIT_STAGE_SETUP, errno, "setsid");

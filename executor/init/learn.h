@@ -11,7 +11,7 @@
 #include "executor/init/init.h"
 
 /* Only the image with serve mode can learn; the other one has none of this in it */
-#ifdef AK_INIT_SERVE
+#if defined(AK_INIT_SERVE) && !defined(AK_INIT_HELD)
 #define LEARN_BUILT true
 #else
 #define LEARN_BUILT false

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ak-init CTL CONFIG: pid 1 of a sandbox. Starts one command, reaps, passes signals on and reports; no
+ * ak-init CTL CONFIG: pid 1 of a sandbox; or, in a container of docker's, `ak-init connect SOCKET`. Starts one command, reaps, passes signals on and reports; no
  * privilege. Exit: 0 after the command's end was reported; 125 when it was not started; 1 when the executor
  * is gone or talks nonsense.
  */
@@ -23,13 +23,18 @@
 #include "executor/shared/ak_weaken.h"
 
 /*
- * Two images are made of these files: `ak exec` copies its init anew for every command, so that one holds nothing of serve mode
- * (box*.c and what belongs to it) and cannot trace (learn.c).
+ * Three images are made of these files: `ak exec` copies its init anew for every command, so that one holds nothing of serve mode
+ * (box*.c and what belongs to it) and cannot trace (learn.c). The third is for sandboxes that others hold (INIT_BARE).
  */
 #ifdef AK_INIT_SERVE
 #define SERVE_BOX(in, cfg) box_serve(in, cfg)
 #else
 #define SERVE_BOX(in, cfg) (fail_simple(in, INIT_STAGE_SETUP, 0, "this init serves one command only"), 125)
+#endif
+#ifdef AK_INIT_HELD
+#define CONNECT(path, ctl, config) init_connect(path, ctl, config)
+#else
+#define CONNECT(path, ctl, config) ((void)(ctl), (void)(config))
 #endif
 
 #define SEALS (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)
@@ -166,6 +171,32 @@ static void weaken(const struct init *in)
 		(void)prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
 }
 
+/* A container's own variables are those that its programs expect */
+static void take_own_env(const struct init *in, struct init_config *cfg)
+{
+	cfg->envp = (const char **)environ;
+	while (environ && environ[cfg->envc])
+		cfg->envc++;
+	if (cfg->envc > AK_INIT_STRINGS_MAX)
+		fail_simple(in, INIT_STAGE_SETUP, E2BIG, "the container's environment");
+}
+
+static int serve_box(struct init *in, struct init_config *cfg)
+{
+	int code;
+
+	if ((cfg->flags & INIT_BARE) && !HELD_BUILT)
+		fail_simple(in, INIT_STAGE_SETUP, 0, "this init is for sandboxes of ours only");
+	if (HELD(cfg))
+		bare_begin(in);
+	if (HELD(cfg) && (cfg->flags & INIT_OWN_ENV))
+		take_own_env(in, cfg);
+	code = SERVE_BOX(in, cfg);
+	if (HELD(cfg))
+		(void)plain_end(in);	/* what it could not end in time is for whoever holds the sandbox */
+	return code;
+}
+
 /* Up to the command's fork; the environment and arguments are unmapped from init afterwards */
 static void start(struct init *in, int config_fd)
 {
@@ -185,7 +216,7 @@ static void start(struct init *in, int config_fd)
 		plain_begin(in);
 	if (cfg.flags & INIT_SERVE) {
 		drop_streams(&cfg);
-		_exit(SERVE_BOX(in, &cfg));
+		_exit(serve_box(in, &cfg));
 	}
 	if (cfg.flags & INIT_TTY)
 		pty_open(in);
@@ -199,13 +230,18 @@ static void start(struct init *in, int config_fd)
 int main(int argc, char **argv)
 {
 	struct init in = { .ctl = -1, .sigfd = -1, .slave = -1, .proc = -1 };
-	int config_fd;
+	int config_fd = -1;
 
-	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 ||
-	    argc != 3)
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || argc != 3)
 		return 125;
-	in.ctl = fd_arg(argv[1]);
-	config_fd = fd_arg(argv[2]);
+	if (HELD_BUILT && strcmp(argv[1], "connect") == 0) {
+		CONNECT(argv[2], &in.ctl, &config_fd);	/* who started it in the container may end: CTL tells when the executor does */
+	} else {
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+			return 125;
+		in.ctl = fd_arg(argv[1]);
+		config_fd = fd_arg(argv[2]);
+	}
 	/* the executor may have died before PDEATHSIG was set: its end of CTL is closed then */
 	if (in.ctl < 0 || config_fd < 0 || at_eof(in.ctl))
 		return 125;

@@ -36,7 +36,7 @@ static void ignore_signals(void)
 	}
 }
 
-void plain_begin(struct init *in)
+void bare_begin(struct init *in)
 {
 	struct statfs fs;
 
@@ -47,6 +47,11 @@ void plain_begin(struct init *in)
 		fail_simple(in, INIT_STAGE_SETUP, 0, "/proc is no procfs: the tree could not be ended");
 	if (syscall(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		fail_simple(in, INIT_STAGE_SETUP, errno, "become a subreaper");
+}
+
+void plain_begin(struct init *in)
+{
+	bare_begin(in);
 	/* a signal would leave the tree behind: the end of CTL tells, and then there is something to do */
 	if (prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0) < 0)
 		fail_simple(in, INIT_STAGE_SETUP, errno, "PR_SET_PDEATHSIG");

@@ -20,16 +20,13 @@
 #include "executor/backend.h"
 #include "executor/exec_run.h"
 #include "executor/local/local_env.h"
+#include "executor/local/local_int.h"
 #include "executor/shared/ak_clock.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_init_proto.h"
 #include "executor/shared/ak_path.h"
 #include "executor/warden.h"
-#include "executor/watch_tree.h"
-
-#define SWEEPS_MAX 200u		/* rounds of ending what the command left */
-#define SWEEP_WAIT_NS 5000000
 
 /* what the warden needs; made before it is forked */
 struct local_job {
@@ -107,8 +104,24 @@ static void destroy(struct exec_run *r)
 	r->facts = NULL;
 }
 
+/* the sandbox has the variables from now on */
+static int stay(struct exec_run *r, struct plan *p, struct held_place *ret, struct ak_err *err)
+{
+	const char *dir = r->opts.workspace ? r->opts.workspace : ".";
+
+	p->net = NET_HOST;	/* whatever was not asked for */
+	p->envp = r->local.env;
+	r->local.env = NULL;
+	p->workspace = realpath(dir, NULL);
+	if (!p->workspace)
+		return ak_err_sys(err, errno, "workspace \"%s\"", dir);
+	p->cwd = strdup(r->local.cwd);
+	*ret = (struct held_place){ .workspace = p->workspace, .uid = geteuid(), .gid = getegid() };
+	return 0;
+}
+
 const struct backend_ops backend_local = {
-	.name = "local", .probe = probe, .create = create, .exec = run, .destroy = destroy,
+	.name = "local", .probe = probe, .create = create, .exec = run, .destroy = destroy, .stay = stay, .hold = local_hold,
 };
 
 /* ---- the command's process ---- */
@@ -202,50 +215,13 @@ static int start_command(struct local_run *l)
 	return -1;
 }
 
-/*
- * Ends the warden's children. Whoever loses its parent by that becomes one, wherever it has moved to, so the next round ends it.
- * Only children are signalled: until the warden waits for one, its pid is nobody else's. Return: descendants that were seen.
- */
-static size_t kill_children(void)
-{
-	struct tree t = { 0 };
-	bool no_children = false;
-	size_t n = 0;
-
-	tree_read(&t, (int)getpid(), &no_children);
-	for (size_t i = 0; i < t.n; i++) {
-		char stat[512];
-		uint64_t own, waited;
-		int ppid = 0;
-
-		if (t.v[i].pid == (int)getpid())
-			continue;
-		n++;
-		if (tree_read_file(t.v[i].pid, "stat", stat, sizeof(stat)) > 0 &&
-		    tree_parse_stat(stat, &ppid, &own, &waited) && ppid == (int)getpid())
-			(void)kill(t.v[i].pid, SIGKILL);
-	}
-	tree_release(&t);
-	return n;
-}
-
-/* all that the command has left: until nobody is */
+/* all that the command has left */
 static void end_tree(struct local_run *l)
 {
-	struct timespec pause = { .tv_nsec = SWEEP_WAIT_NS };
-
 	if (l->child > 0)
 		(void)kill(-l->child, SIGKILL);
-	for (unsigned i = 0; i < SWEEPS_MAX; i++) {
-		size_t left = kill_children();
-
-		while (waitpid(-1, NULL, WNOHANG | __WALL) > 0)
-			;
-		if (left == 0)
-			return;
-		(void)nanosleep(&pause, NULL);
-	}
-	backend_warn(l->w->facts, "processes that the command has left could not all be ended");
+	if (!local_end_children())
+		backend_warn(l->w->facts, "processes that the command has left could not all be ended");
 }
 
 static void pass_signal(const struct local_run *l, int signo)

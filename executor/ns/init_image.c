@@ -17,6 +17,9 @@ extern const uint8_t ak_init_blob_end[] __attribute__((visibility("hidden")));
 extern const uint8_t ak_serve_blob[] __attribute__((visibility("hidden")));
 extern const uint8_t ak_serve_blob_end[] __attribute__((visibility("hidden")));
 
+extern const uint8_t ak_held_blob[] __attribute__((visibility("hidden")));
+extern const uint8_t ak_held_blob_end[] __attribute__((visibility("hidden")));
+
 static int create(const char *name, bool exec)
 {
 	unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
@@ -54,4 +57,10 @@ int init_image_open(bool serve, struct ak_err *err)
 	if (serve)
 		return sealed_memfd("ak-init", ak_serve_blob, (size_t)(ak_serve_blob_end - ak_serve_blob), true, err);
 	return sealed_memfd("ak-init", ak_init_blob, (size_t)(ak_init_blob_end - ak_init_blob), true, err);
+}
+
+const void *init_image_held(size_t *ret_len)
+{
+	*ret_len = (size_t)(ak_held_blob_end - ak_held_blob);
+	return ak_held_blob;
 }

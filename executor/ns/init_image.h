@@ -19,4 +19,7 @@ int sealed_memfd(const char *name, const void *data, size_t len, bool exec, stru
 /** init_image_open() - a sealed memfd that holds ak-init, @serve: the one with serve mode, which can also learn. Return: descriptor or negative errno. */
 int init_image_open(bool serve, struct ak_err *err);
 
+/** init_image_held() - the bytes of the ak-init for sandboxes that docker or nothing holds (INIT_BARE); live for ever */
+const void *init_image_held(size_t *ret_len);
+
 #endif

@@ -32,18 +32,27 @@ static bool strings_valid(const char *const *v, uint32_t n)
 	return true;
 }
 
+/* what is held by others has nothing of ours on it */
+static bool bare_valid(const struct init_config *c)
+{
+	if (!(c->flags & INIT_BARE))
+		return !(c->flags & INIT_OWN_ENV);
+	return c->profile.count == 0 && c->floor.count == 0 && !(c->flags & (INIT_LANDLOCK | INIT_LATE_FILTERS | INIT_LEAVES | INIT_LEARN)) &&
+	       (!(c->flags & INIT_OWN_ENV) || c->envc == 0);
+}
+
 /* What belongs to serve mode stands only there, and what belongs to one command not there */
 static bool mode_valid(const struct init_config *c)
 {
 	if ((c->flags & INIT_LEARN) && c->joined.count == 0)
 		return false;
 	if (!(c->flags & INIT_SERVE))
-		return c->argc > 0 && c->nroots == 0 && !(c->flags & (INIT_LATE_FILTERS | INIT_LEAVES | INIT_ONCE));
+		return c->argc > 0 && c->nroots == 0 && !(c->flags & (INIT_LATE_FILTERS | INIT_LEAVES | INIT_ONCE | INIT_BARE | INIT_OWN_ENV));
 	for (uint32_t i = 0; i < c->nroots; i++) {
 		if (!c->roots[i] || c->roots[i][0] != '/')
 			return false;
 	}
-	return c->argc == 0 && c->nkeep_fds == 0 && c->joined.count == 0 && !(c->flags & (INIT_TTY | INIT_PLAIN));
+	return c->argc == 0 && c->nkeep_fds == 0 && c->joined.count == 0 && !(c->flags & (INIT_TTY | INIT_PLAIN)) && bare_valid(c);
 }
 
 /* Everything the bytes could get wrong but their sizes; the counts are known to fit */

@@ -46,10 +46,16 @@ enum init_config_flags {
 	INIT_PLAIN = 1u << 7,
 	INIT_NO_TCP = 1u << 8,		/* with INIT_LANDLOCK: no TCP either, where the ABI has it */
 	INIT_SCOPES = 1u << 9,		/* with INIT_LANDLOCK: scopes only, no file rules (which would forbid mounts) */
+	/*
+	 * with INIT_SERVE: what holds the commands, if anything, is not ours: a container, or nothing with the local backend. No Landlock,
+	 * no filters, no self-test; init is not pid 1, so it is a subreaper and ends the tree itself when the executor is gone
+	 */
+	INIT_BARE = 1u << 10,
+	INIT_OWN_ENV = 1u << 11,	/* with INIT_BARE: the environment is the one that init was started with; no envp */
 };
 #define INIT_FLAGS_ALL                                                                                                   \
 	(INIT_TTY | INIT_LANDLOCK | INIT_SERVE | INIT_LATE_FILTERS | INIT_LEAVES | INIT_LEARN | INIT_ONCE | INIT_PLAIN | INIT_NO_TCP | \
-	 INIT_SCOPES)
+	 INIT_SCOPES | INIT_BARE | INIT_OWN_ENV)
 
 /* How a command may use what lies below a path; init turns it into Landlock rights the kernel's ABI knows */
 enum init_path_access {
@@ -108,7 +114,8 @@ struct init_config {
  * Return: bytes written, or -ENOBUFS (does not fit), -E2BIG (a count or the whole is over its maximum),
  * -EINVAL (what init_config_decode() would refuse: no argv[0], cwd not absolute, unknown flag, access class or
  * resource, a kept descriptor below 3; with INIT_SERVE an argv, INIT_TTY, INIT_PLAIN, a joined filter or a kept descriptor; without it
- * its other flags or a root; INIT_LEARN without a joined filter; a flag for Landlock without INIT_LANDLOCK).
+ * its other flags or a root; INIT_LEARN without a joined filter; a flag for Landlock without INIT_LANDLOCK; INIT_BARE with a filter,
+ * Landlock or leaves; INIT_OWN_ENV without INIT_BARE or with an envp).
  */
 long init_config_encode(const struct init_config *c, void *buf, size_t cap);
 

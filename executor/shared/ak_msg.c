@@ -181,6 +181,8 @@ static void c_warnings(struct coder *c, uint32_t *n, const char *warning[AK_WARN
 
 static void c_facts(struct coder *c, struct ak_facts *m)
 {
+	c_u8(c, &m->backend, AK_BACKEND_END - 1);
+	c_u8(c, &m->user_ns, 1);
 	c_u8(c, &m->net, AK_NET_END - 1);
 	c_u8(c, &m->write, AK_WRITE_END - 1);
 	c_u8(c, &m->identity, AK_IDENTITY_END - 1);

@@ -52,13 +52,15 @@ struct ak_limit {
 
 /* what holds for every command of one sandbox */
 struct ak_facts {
+	uint8_t backend;	/* enum ak_backend: who holds it */
+	uint8_t user_ns;	/* 1: ids are mapped */
 	uint8_t net;		/* enum ak_net */
 	uint8_t write;		/* enum ak_write */
 	uint8_t identity;	/* enum ak_identity */
 	uint8_t seccomp;	/* enum ak_seccomp */
 	uint32_t landlock_abi;	/* 0: none */
 	uint32_t uid, gid;	/* inside */
-	const char *root;	/* "host"; or the root folder's path, "rootfs" where paths are not told */
+	const char *root;	/* "host"; or the root folder's path, "rootfs" where paths are not told; docker: the image */
 	const char *workspace;	/* inside */
 	const char *cwd;	/* inside */
 	const char *user;	/* inside */

@@ -156,13 +156,15 @@ enum ak_limit_kind {
 	AK_LIMITS,
 };
 
-enum ak_by { AK_BY_UNSET = 0, AK_BY_NONE = 1, AK_BY_CGROUP = 2, AK_BY_RLIMIT = 3, AK_BY_AK = 4, AK_BY_END };
+enum ak_by { AK_BY_UNSET = 0, AK_BY_NONE = 1, AK_BY_CGROUP = 2, AK_BY_RLIMIT = 3, AK_BY_AK = 4, AK_BY_DOCKER = 5, AK_BY_END };
 enum ak_hit { AK_HIT_NO = 0, AK_HIT_YES = 1, AK_HIT_UNKNOWN = 2, AK_HIT_END };
 
 enum ak_net { AK_NET_NONE = 0, AK_NET_HOST = 1, AK_NET_END };
 enum ak_write { AK_WRITE_DIRECT = 0, AK_WRITE_NONE = 1, AK_WRITE_COW = 2, AK_WRITE_END };
 enum ak_identity { AK_IDENTITY_SAME = 0, AK_IDENTITY_RANGE = 1, AK_IDENTITY_ROOT = 2, AK_IDENTITY_END };
-enum ak_seccomp { AK_SECCOMP_DEFAULT = 0, AK_SECCOMP_STRICT = 1, AK_SECCOMP_END };
+/* DOCKER: docker's own filter, or none that was seen: NONE */
+enum ak_seccomp { AK_SECCOMP_DEFAULT = 0, AK_SECCOMP_STRICT = 1, AK_SECCOMP_DOCKER = 2, AK_SECCOMP_NONE = 3, AK_SECCOMP_END };
+enum ak_backend { AK_BACKEND_NATIVE = 0, AK_BACKEND_DOCKER = 1, AK_BACKEND_LOCAL = 2, AK_BACKEND_END };
 
 enum ak_narrow_flags {
 	AK_NARROW_NET_NONE = 1u << 0,

@@ -13,7 +13,7 @@ static const uint8_t sample_bytes[] = { 1, 0, 255, 'x' };
 
 static inline struct ak_facts sample_facts(void)
 {
-	struct ak_facts f = { .net = AK_NET_HOST, .write = AK_WRITE_COW, .changes = "c-123456", .identity = AK_IDENTITY_RANGE, .seccomp = AK_SECCOMP_STRICT,
+	struct ak_facts f = { .backend = AK_BACKEND_LOCAL, .user_ns = 1, .net = AK_NET_HOST, .write = AK_WRITE_COW, .changes = "c-123456", .identity = AK_IDENTITY_RANGE, .seccomp = AK_SECCOMP_STRICT,
 			      .landlock_abi = 7, .uid = 1000, .gid = 1001, .root = "host", .workspace = "/w", .cwd = "/w/x", .user = "u",
 			      .home = "/h", .nwarnings = 2, .warning = { "one", "two" } };
 
