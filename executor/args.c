@@ -280,6 +280,8 @@ static int parse_exec(struct args *a)
 	if (o->in)
 		a->where = o->detach ? ARG_JOB : ARG_IN;
 	rc = args_check_where(a);
+	if (rc == 0 && !o->in)
+		rc = args_config_lowered(a);
 	if (rc == 0)
 		rc = args_check_backend(a);
 	if (rc == 0)
@@ -304,6 +306,8 @@ static int parse_create(struct args *a)
 	if (rc == 0)
 		rc = args_check_where(a);
 	if (rc == 0)
+		rc = args_config_lowered(a);
+	if (rc == 0)
 		rc = args_check_backend(a);
 	if (rc == 0)
 		rc = check_kinds(a, true);
@@ -323,6 +327,8 @@ static int parse_options(struct args *a)
 		rc = ak_err_set(a->err, EINVAL, "\"%.60s\" is one word too many: options only", a->argv[a->pos]);
 	if (rc == 0)
 		rc = args_check_where(a);
+	if (rc == 0)
+		rc = args_config_lowered(a);
 	if (rc == 0)
 		rc = args_check_backend(a);
 	if (rc == 0)
@@ -385,6 +391,7 @@ void exec_opts_release(struct exec_opts *o)
 	free(o->report);
 	free(o->config);
 	free(o->profile);
+	free(o->lowered);
 	free(o->image);
 	free(o->net_name);
 	free(o->in);

@@ -76,8 +76,7 @@ int arg_image(struct args *a, const struct arg_def *d, const char *value)
 {
 	char *copy;
 
-	(void)d;
-	if (docker_check_image(value, a->err) < 0)
+	if (docker_check_image(d->name, value, a->err) < 0)
 		return -EINVAL;
 	copy = arg_copy(a, value, strlen(value));
 	if (!copy)
@@ -144,7 +143,7 @@ static int check_names(struct args *a, unsigned backend)
 
 static int refuse(struct args *a, const char *option, const char *why, const char *hint)
 {
-	(void)ak_err_set(a->err, EINVAL, "%s cannot be had with --backend %s: %s", option, backend_name(a->o->backend), why);
+	(void)ak_err_set(a->err, EINVAL, "%s cannot be had with --backend %s: %s", args_said(a, option), backend_name(a->o->backend), why);
 	ak_err_hint(a->err, "%s", hint);
 	return -EINVAL;
 }
@@ -181,7 +180,7 @@ static int check_docker(struct args *a)
 
 	if (o->write != WRITE_DIRECT && o->write != WRITE_NONE)
 		return refuse(a, "--write", "a container has direct and none only", without);
-	if (o->net_name && docker_check_network(o->net_name, a->err) < 0)
+	if (o->net_name && docker_check_network(args_said(a, "--net"), o->net_name, a->err) < 0)
 		return -EINVAL;
 	if (o->net_name && (a->where & ARG_CREATE))
 		return refuse(a, "--net NAME", "a sandbox that stays has none or host", "`ak exec` takes the name of a network");
@@ -191,7 +190,7 @@ static int check_docker(struct args *a)
 		a->o->image = arg_copy(a, DOCKER_IMAGE_DEFAULT, strlen(DOCKER_IMAGE_DEFAULT));
 		return a->o->image ? 0 : -ENOMEM;
 	}
-	(void)ak_err_set(a->err, EINVAL, "--backend docker: no image is named");
+	(void)ak_err_set(a->err, EINVAL, "%s docker: no image is named", args_said(a, "--backend"));
 	ak_err_hint(a->err, "give one, such as --image " DOCKER_IMAGE_DEFAULT);
 	return -EINVAL;
 }
@@ -201,12 +200,12 @@ static int check_native(struct args *a)
 	const struct exec_opts *o = a->o;
 
 	if (o->image) {
-		(void)ak_err_set(a->err, EINVAL, "--image is not available in this version without --backend docker");
+		(void)ak_err_set(a->err, EINVAL, "%s is not available in this version without --backend docker", args_said(a, "--image"));
 		ak_err_hint(a->err, "--rootfs DIR uses an unpacked one");
 		return -EINVAL;
 	}
 	if (o->net_name)
-		return ak_err_set(a->err, EINVAL, "--net: \"%.80s\" is not known (use none or host)", o->net_name);
+		return ak_err_set(a->err, EINVAL, "%s: \"%.80s\" is not known (use none or host)", args_said(a, "--net"), o->net_name);
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 #include "executor/args.h"
 #include "executor/config.h"
 #include "executor/opts.h"
+#include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_err.h"
 
 #define Q "\"%.80s\""
@@ -344,4 +345,40 @@ int args_config_flag(struct args *a, const struct arg_def *d, const char *value)
 	int rc = k ? check_lock(a, k, &v) : 0;
 
 	return !k || rc < 0 ? rc : note(a, k, &v);
+}
+
+/* ---- what is in force ---- */
+
+const char *args_said(const struct args *a, const char *option)
+{
+	const struct ak_cfg_key *k = a->config ? ak_cfg_by_option(option) : NULL;
+	const struct config_value *v = k ? &a->config->value[ak_cfg_index(k)] : NULL;
+
+	return v && v->text && v->layer != AK_CFG_DEFAULT && v->layer != AK_CFG_FLAG ? name_of(k, v) : option;
+}
+
+/* the caller may have forgotten it, or somebody else has set it: a flag is there to be seen, these are not */
+int args_config_lowered(struct args *a)
+{
+	static const char *const names[] = { "backend", "isolation", "identity", "nesting" };
+	struct ak_buf b = { 0 };
+
+	for (size_t i = 0; a->config && i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct ak_cfg_key *k = ak_cfg_find(names[i]);
+		const struct config_value *v = k ? &a->config->value[ak_cfg_index(k)] : NULL;
+
+		if (!v || v->layer == AK_CFG_DEFAULT || v->layer == AK_CFG_FLAG || !ak_cfg_looser(k, v->text, k->initial))
+			continue;
+		ak_buf_printf(&b, "%s%s %.40s by %.300s", b.len ? ", " : "less isolation than the default: ", k->name, v->text, v->where);
+		if (v->line)
+			ak_buf_printf(&b, ":%u:%u", v->line, v->col);
+	}
+	if (b.len && !b.failed)
+		a->o->lowered = strdup(b.data);
+	if (b.failed || (b.len && !a->o->lowered)) {
+		ak_buf_release(&b);
+		return ak_err_set(a->err, ENOMEM, "out of memory");
+	}
+	ak_buf_release(&b);
+	return 0;
 }

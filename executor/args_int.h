@@ -82,6 +82,11 @@ int args_config_apply(struct args *a);
 /** args_config_flag() - note an option of the command line. Return: 0; -EPERM when the policy locks it. */
 int args_config_flag(struct args *a, const struct arg_def *d, const char *value);
 
+/** args_config_lowered() - note in the options what settings take from the isolation. Return: 0 or -ENOMEM. */
+int args_config_lowered(struct args *a);
+/** args_said() - how @option was said, for messages: itself, a variable, or a key of a config file. Borrowed. */
+const char *args_said(const struct args *a, const char *option);
+
 /** args_is_net_name() - may @value be a network of docker's: a plain name, and none of the words in two NULL-terminated lists */
 bool args_is_net_name(const char *value, const char *const names[], const char *const later[]);
 

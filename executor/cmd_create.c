@@ -229,6 +229,19 @@ static void tell_warnings(const struct create *c)
 	ak_buf_release(&b);
 }
 
+/* before anything is refused, since it may be the reason */
+static void tell_lowered(const struct create *c)
+{
+	struct ak_buf b = { 0 };
+
+	if (!c->opts.lowered || c->opts.quiet)
+		return;
+	ak_buf_printf(&b, "ak: warning: %s\n", c->opts.lowered);
+	if (!b.failed)
+		(void)ak_write_all(STDERR_FILENO, b.data, b.len);	/* the sandbox's results say it as well */
+	ak_buf_release(&b);
+}
+
 static int explain(const struct create *c)
 {
 	struct ak_buf b = { 0 };
@@ -245,6 +258,7 @@ static int plan_and_start(struct create *c, char *const env[])
 {
 	struct ak_err err = { 0 };
 
+	tell_lowered(c);
 	if (c->opts.backend != BACKEND_NATIVE) {
 		if (held_open(&c->opts, env, &c->p, &c->held, &err) < 0)
 			return named_fail(&err);
@@ -252,6 +266,8 @@ static int plan_and_start(struct create *c, char *const env[])
 		   limits_serving(&c->limits, &c->opts, &c->p.host, &c->p.plan, !c->opts.explain, &err) < 0) {
 		return named_fail(&err);
 	}
+	if (!c->held && c->opts.lowered)
+		plan_warn(&c->p.plan, "%s", c->opts.lowered);
 	if (c->opts.explain)
 		return explain(c);
 	tell_warnings(c);

@@ -383,6 +383,8 @@ static void tell_human(const struct exec_run *r, const struct report *rep)
 		say("ak: ", b.data, b.len);
 	ak_buf_release(&b);
 	tell_changes(r);
+	if (r->opts.lowered && !r->opts.quiet)
+		say("ak: warning: ", r->opts.lowered, strlen(r->opts.lowered));
 	for (uint32_t i = 0; rep->facts && r->opts.verbose && !r->opts.quiet && i < rep->facts->nwarnings; i++)
 		say("ak: warning: ", rep->facts->warning[i], strlen(rep->facts->warning[i]));
 	for (uint32_t i = 0; rep->backend && r->opts.verbose && !r->opts.quiet && i < rep->backend->nwarnings; i++)

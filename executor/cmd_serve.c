@@ -60,6 +60,16 @@ static int say(const struct ak_err *err, int code)
 	return code;
 }
 
+static void warn(const char *text)
+{
+	struct ak_buf b = { 0 };
+
+	ak_buf_printf(&b, "ak: serve: warning: %s\n", text);
+	if (!b.failed)
+		(void)ak_write_all(STDERR_FILENO, b.data, b.len);	/* nobody left to tell: the facts of the sandbox say it too */
+	ak_buf_release(&b);
+}
+
 /* standard input is the client; 0 becomes /dev/null, so that nothing else mistakes it */
 static int take_socket(struct serve_cmd *r, struct ak_err *err)
 {
@@ -111,6 +121,8 @@ static int run(struct serve_cmd *r, char *const env[], struct ak_err *err)
 	struct serve_opts so = { .opts = &r->opts, .plan = &r->p.plan, .listen_fd = -1, .alive_fd = -1 };
 	int e = take_socket(r, err);
 
+	if (r->opts.lowered && !r->opts.quiet)
+		warn(r->opts.lowered);
 	if (e == 0)
 		e = close_inherited(r, err);
 	if (e == 0 && r->opts.backend != BACKEND_NATIVE)
@@ -127,6 +139,8 @@ static int run(struct serve_cmd *r, char *const env[], struct ak_err *err)
 		e = prepare_serving(&r->p, err);
 	if (e < 0)
 		return e;
+	if (!r->held && r->opts.lowered)
+		plan_warn(&r->p.plan, "%s", r->opts.lowered);
 	so.privs = r->p.root_mode ? &r->p.privs : NULL;
 	so.landlock_abi = r->p.landlock_abi;
 	so.conn_fd = ak_fd_take(&r->conn);

@@ -55,6 +55,8 @@ int held_open(const struct exec_opts *o, char *const env[], struct prepared *p, 
 	e = hostinfo_get(env, &p->host, err);
 	if (e == 0)
 		e = h->ops->probe(&h->r, env, err);
+	if (e == 0 && o->lowered)
+		backend_warn(h->r.facts, "%.240s", o->lowered);
 	if (e == 0) {
 		p->have_plan = true;
 		e = plan(h, &p->plan, err);

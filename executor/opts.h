@@ -96,6 +96,7 @@ struct exec_opts {
 	char *report;		/* --report FILE */
 	char *config;		/* --config FILE, --profile NAME: obeyed by config_load() before the options are read */
 	char *profile;
+	char *lowered;		/* a line for people: what settings, not flags, take from the isolation, and where they stand; NULL */
 	/* named sandboxes: executor/runtime.h */
 	char *in;		/* --in NAME; NULL: a sandbox of its own */
 	bool fresh;		/* with in: one like it, gone after the command */

@@ -381,6 +381,8 @@ static void put_warnings(struct ak_json *j, const struct report *r)
 	const struct plan *p = r->plan;
 
 	ak_json_arr(j, "warnings");
+	if (r->opts && r->opts->lowered)
+		ak_json_str(j, NULL, r->opts->lowered);
 	for (size_t i = 0; p && i < p->nwarnings; i++)
 		ak_json_str(j, NULL, p->warnings[i]);
 	for (size_t i = 0; r->backend && i < r->backend->nwarnings; i++)

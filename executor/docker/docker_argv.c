@@ -324,20 +324,20 @@ static bool name_ok(const char *name, const char *also)
 	return n <= NAME_MAX_BYTES && name[n] == '\0';
 }
 
-int docker_check_image(const char *image, struct ak_err *err)
+int docker_check_image(const char *what, const char *image, struct ak_err *err)
 {
 	if (name_ok(image, "._-/:@"))
 		return 0;
-	(void)ak_err_set(err, EINVAL, "--image: \"%.80s\" is not the name of an image", image);
+	(void)ak_err_set(err, EINVAL, "%s: \"%.80s\" is not the name of an image", what, image);
 	ak_err_hint(err, "letters, digits and . _ - / : @, starting with a letter or digit, as in " DOCKER_IMAGE_DEFAULT);
 	return -EINVAL;
 }
 
-int docker_check_network(const char *name, struct ak_err *err)
+int docker_check_network(const char *what, const char *name, struct ak_err *err)
 {
 	if (name_ok(name, "._-"))
 		return 0;
-	(void)ak_err_set(err, EINVAL, "--net: \"%.80s\" is not the name of a network", name);
+	(void)ak_err_set(err, EINVAL, "%s: \"%.80s\" is not the name of a network", what, name);
 	ak_err_hint(err, "none, host, or the name of one that `docker network ls` shows");
 	return -EINVAL;
 }

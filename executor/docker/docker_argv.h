@@ -108,12 +108,13 @@ char *docker_quote(const char *text);
 
 /**
  * docker_check_image() - may @image be given to docker as the name of an image?
+ * @what:	the option or variable that says so, for the message
  * Letters, digits and . _ - / : @, starting with a letter or digit, up to 255: so never an option.
  * Return: 0 or -EINVAL with the rule.
  */
-int docker_check_image(const char *image, struct ak_err *err);
+int docker_check_image(const char *what, const char *image, struct ak_err *err);
 
 /** docker_check_network() - the same for a network: letters, digits and . _ -. Return: 0 or -EINVAL. */
-int docker_check_network(const char *name, struct ak_err *err);
+int docker_check_network(const char *what, const char *name, struct ak_err *err);
 
 #endif

@@ -236,20 +236,20 @@ START_TEST(names_that_could_be_options_are_refused)
 	char longer[300];
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-		ck_assert_int_eq(docker_check_image(good[i], &err), 0);
+		ck_assert_int_eq(docker_check_image("--image", good[i], &err), 0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		ck_assert_int_eq(docker_check_image(bad[i], &err), -EINVAL);
+		ck_assert_int_eq(docker_check_image("--image", bad[i], &err), -EINVAL);
 		ck_assert_ptr_nonnull(strstr(err.msg, "--image"));
-		ck_assert_int_eq(docker_check_network(bad[i], &err), -EINVAL);
+		ck_assert_int_eq(docker_check_network("--net", bad[i], &err), -EINVAL);
 	}
 	memset(longer, 'a', 255);
 	longer[255] = '\0';
-	ck_assert_int_eq(docker_check_image(longer, &err), 0);
+	ck_assert_int_eq(docker_check_image("--image", longer, &err), 0);
 	longer[255] = 'a';
 	longer[256] = '\0';
-	ck_assert_int_eq(docker_check_image(longer, &err), -EINVAL);
-	ck_assert_int_eq(docker_check_network("my_net.1-2", &err), 0);
-	ck_assert_int_eq(docker_check_network("a/b", &err), -EINVAL);
+	ck_assert_int_eq(docker_check_image("--image", longer, &err), -EINVAL);
+	ck_assert_int_eq(docker_check_network("--net", "my_net.1-2", &err), 0);
+	ck_assert_int_eq(docker_check_network("--net", "a/b", &err), -EINVAL);
 }
 END_TEST
 
