@@ -304,6 +304,51 @@ START_TEST(order_of_layers)
 }
 END_TEST
 
+START_TEST(less_isolation_is_said_with_its_source)
+{
+	const char *const env[] = { "AK_BACKEND=local", "AK_IDENTITY=auto", NULL };
+
+	fresh();
+	say(1, "identity", "root");
+	say(1, "timeout", "2");
+	c.env = (char *const *)env;
+	GOOD("-q");
+	ck_assert_str_eq(o.lowered, "less isolation than the default: backend local by AK_BACKEND");	/* the variable took the other back */
+	fresh();
+	say(1, "identity", "root");
+	say(1, "isolation", "landlock");
+	GOOD("-q");
+	ck_assert_ptr_nonnull(strstr(o.lowered, ": isolation landlock by "));
+	ck_assert_ptr_nonnull(strstr(o.lowered, ":4:2, identity root by "));
+	fresh();
+	say(1, "identity", "root");
+	GOOD("--identity", "auto");
+	ck_assert_ptr_null(o.lowered);
+	fresh();
+	GOOD("--identity", "root");	/* who types it sees it */
+	ck_assert_ptr_null(o.lowered);
+}
+END_TEST
+
+START_TEST(a_message_names_what_was_said)
+{
+	const char *const image[] = { "AK_IMAGE=-x", NULL }, *const net[] = { "AK_NET=bridge", NULL }, *const known[] = { "AK_IMAGE=x", NULL };
+
+	fresh();
+	c.env = (char *const *)image;
+	BAD(-EINVAL, "AK_IMAGE: \"-x\" is not the name of an image", "-q");
+	fresh();
+	c.env = (char *const *)known;
+	BAD(-EINVAL, "AK_IMAGE is not available in this version without --backend docker", "-q");
+	fresh();
+	c.env = (char *const *)net;
+	BAD(-EINVAL, "AK_NET: \"bridge\" is not known (use none or host)", "-q");
+	fresh();
+	c.env = (char *const *)net;
+	BAD(-EINVAL, "--net: \"br\" is not known (use none or host)", "--net", "br");
+}
+END_TEST
+
 START_TEST(the_workspace_only_tightens)
 {
 	fresh();
@@ -485,7 +530,7 @@ START_TEST(variables)
 	BAD(-EINVAL, "AK_MEMORY: \"x\" is not a size (use bytes or k, m, g, as in 512m)", "-q");
 	fresh();
 	c.env = (char *const *)later;
-	BAD(-EINVAL, "--image is not available in this version without --backend docker", "-q");
+	BAD(-EINVAL, "AK_IMAGE is not available in this version without --backend docker", "-q");
 }
 END_TEST
 
@@ -548,6 +593,8 @@ int main(void)
 	tcase_add_checked_fixture(rules, NULL, end);
 	tcase_add_test(rules, order_of_layers);
 	tcase_add_test(rules, the_workspace_only_tightens);
+	tcase_add_test(rules, less_isolation_is_said_with_its_source);
+	tcase_add_test(rules, a_message_names_what_was_said);
 	tcase_add_test(rules, the_policy_locks);
 	tcase_add_test(rules, the_policy_closes_lists);
 	tcase_add_test(rules, paths_of_files);

@@ -203,6 +203,18 @@ START_TEST(direct_runs_the_command_itself)
 }
 END_TEST
 
+START_TEST(init_of_a_sandbox_that_stays)
+{
+	struct docker_command c = {.workdir = NULL};
+	struct docker_words w = docker_init_args(&c, "N");
+
+	ck_assert_str_eq(line(&w), "docker|exec|-w|/workspace|N|/.ak/init|connect|/.ak/ctl");
+	c = (struct docker_command){.workdir = "/workspace/x", .env_file = "/s/e"};
+	w = docker_init_args(&c, "N");
+	ck_assert_str_eq(line(&w), "docker|exec|--env-file|/s/e|-w|/workspace/x|N|/.ak/init|connect|/.ak/ctl");
+}
+END_TEST
+
 START_TEST(seconds_are_rounded_up)
 {
 	ck_assert_uint_eq(docker_seconds(1), 1);
@@ -274,6 +286,7 @@ int main(void)
 	tcase_add_test(t, exec_without_timeout_says_no_timeout);
 	tcase_add_test(t, exec_marks_begin_and_end);
 	tcase_add_test(t, direct_runs_the_command_itself);
+	tcase_add_test(t, init_of_a_sandbox_that_stays);
 	tcase_add_test(t, seconds_are_rounded_up);
 	tcase_add_test(t, quoting_is_what_a_shell_reads);
 	tcase_add_test(t, names_that_could_be_options_are_refused);

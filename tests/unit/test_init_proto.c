@@ -102,6 +102,31 @@ START_TEST(config_decodes_to_what_was_encoded)
 }
 END_TEST
 
+/* what others hold: no filter, no Landlock */
+static struct init_config bare(void)
+{
+	struct init_config c = serving();
+
+	c.flags = INIT_SERVE | INIT_BARE;
+	c.npaths = 0;
+	c.profile.count = c.floor.count = c.joined.count = 0;
+	return c;
+}
+
+START_TEST(config_of_what_others_hold_has_nothing_of_ours)
+{
+	struct init_config c = bare(), d;
+	uint8_t buf[CAP] = { 0 };
+
+	ck_assert_int_gt(init_config_encode(&c, buf, sizeof(buf)), 0);
+	c.envc = 0;
+	c.flags |= INIT_OWN_ENV | INIT_ONCE;
+	ck_assert_int_eq(decode(buf, (size_t)init_config_encode(&c, buf, sizeof(buf)), &d), 0);
+	ck_assert_uint_eq(d.flags, c.flags);
+	ck_assert_uint_eq(d.envc, 0);
+}
+END_TEST
+
 START_TEST(config_of_serve_mode_has_roots_and_no_argv)
 {
 	struct init_config c = serving(), d;
@@ -238,7 +263,15 @@ START_TEST(config_encode_refuses_what_init_would)
 	BAD((c.flags |= INIT_LEARN, c.joined.count = 0));
 	BAD((c = serving(), c.joined = (struct init_filter){ sample_insns, 1 }));
 	BAD((c = serving(), c.flags |= INIT_LEARN));
-	BAD(c.flags = 1u << 10);
+	BAD(c.flags = 1u << 12);
+	BAD(c.flags |= INIT_BARE);	/* of serve mode only */
+	BAD((c = bare(), c.flags |= INIT_LANDLOCK));
+	BAD((c = bare(), c.flags |= INIT_LATE_FILTERS));
+	BAD((c = bare(), c.flags |= INIT_LEAVES));
+	BAD((c = bare(), c.profile = (struct init_filter){ sample_insns, 1 }));
+	BAD((c = bare(), c.floor = (struct init_filter){ sample_insns, 1 }));
+	BAD((c = bare(), c.flags |= INIT_OWN_ENV));	/* with an environment */
+	BAD((c = serving(), c.envc = 0, c.flags |= INIT_OWN_ENV));
 	BAD(c.flags = (c.flags & ~(uint32_t)INIT_LANDLOCK) | INIT_NO_TCP);
 	BAD(c.flags = (c.flags & ~(uint32_t)INIT_LANDLOCK) | INIT_SCOPES);
 	BAD(c.flags |= INIT_LATE_FILTERS);
@@ -467,6 +500,7 @@ int main(void)
 	suite_add_tcase(s, tc);
 	tcase_add_test(tc, config_decodes_to_what_was_encoded);
 	tcase_add_test(tc, config_of_serve_mode_has_roots_and_no_argv);
+	tcase_add_test(tc, config_of_what_others_hold_has_nothing_of_ours);
 	tcase_add_test(tc, config_decode_rejects_every_truncation_and_addition);
 	tcase_add_test(tc, config_decode_wants_room_for_the_strings);
 	tcase_add_test(tc, config_decode_rejects_magic_and_counts);

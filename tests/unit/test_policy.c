@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "executor/backend.h"
 #include "executor/ns/cgroup_place.h"
 #include "executor/opts.h"
 #include "executor/shared/ak_err.h"
@@ -268,6 +269,52 @@ START_TEST(facts_name_no_host_path_to_an_agent)
 }
 END_TEST
 
+static bool refused(struct ak_create how, const char *what)
+{
+	err = (struct ak_err){ 0 };
+	return narrow(how) == -EOPNOTSUPP && strncmp(err.msg, what, strlen(what)) == 0;
+}
+
+START_TEST(what_another_backend_holds_is_not_narrowed)
+{
+	struct backend_facts held = { .backend = BACKEND_DOCKER, .memory_held = true, .seccomp = true, .user_namespace = true, .image = "img",
+				      .nwarnings = 1, .warning = { "w" } };
+	struct policy_limits l = { 0 };
+	struct ak_facts f;
+
+	p.held = &held;
+	policy_seal(&sealed, &p, &o, 0, false);
+	ck_assert(refused((struct ak_create){ .memory_bytes = 50u << 20 }, "memory:"));
+	ck_assert(refused((struct ak_create){ .pids = 4 }, "pids:"));
+	ck_assert(refused((struct ak_create){ .cpu_milli = 4 }, "cpus:"));
+	ck_assert(refused((struct ak_create){ .flags = AK_NARROW_STRICT }, "the profile strict:"));
+	ck_assert(refused((struct ak_create){ .flags = AK_NARROW_WRITE_NONE }, "a read-only workspace:"));
+	ck_assert(refused((struct ak_create){ .flags = AK_NARROW_NET_NONE }, "no network:"));
+	ck_assert(refused((struct ak_create){ .nunset = 1, .unset = { "A" } }, "fewer variables:"));
+	ck_assert(refused((struct ak_create){ .cpu_time_ms = 1 }, "cpu_time:"));
+	ck_assert_int_eq(narrow((struct ak_create){ .timeout_ms = 5, .max_output = 7, .nofile = 8, .flags = AK_NARROW_NO_JOBS }), 0);
+	policy_release(&got);
+	ck_assert_int_eq(command((struct ak_exec){ .cpu_time_ms = 1 }, &l), -EOPNOTSUPP);
+	policy_facts(&sealed, &f);
+	ck_assert_uint_eq(f.backend, AK_BACKEND_DOCKER);
+	ck_assert_uint_eq(f.user_ns, 1);
+	ck_assert_uint_eq(f.seccomp, AK_SECCOMP_DOCKER);
+	ck_assert_str_eq(f.root, "img");
+	ck_assert_str_eq(f.warning[f.nwarnings - 1], "w");
+	ck_assert_uint_eq(f.limit[AK_LIMIT_MEMORY].by, AK_BY_DOCKER);
+	ck_assert_uint_eq(f.limit[AK_LIMIT_MEMORY].hit, AK_HIT_UNKNOWN);
+	ck_assert_uint_eq(f.limit[AK_LIMIT_PIDS].by, AK_BY_NONE);
+	held = (struct backend_facts){ .backend = BACKEND_LOCAL, .root = true };
+	ck_assert_int_eq(narrow((struct ak_create){ .nunset = 1, .unset = { "A" } }), 0);
+	policy_release(&got);
+	policy_facts(&sealed, &f);
+	ck_assert_uint_eq(f.backend, AK_BACKEND_LOCAL);
+	ck_assert_uint_eq(f.identity, AK_IDENTITY_ROOT);
+	ck_assert_uint_eq(f.seccomp, AK_SECCOMP_NONE);
+	ck_assert_str_eq(f.root, "host");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("policy");
@@ -288,6 +335,7 @@ int main(void)
 	tcase_add_test(tc, a_command_cannot_widen_either);
 	tcase_add_test(tc, captured_output_has_a_bound_where_nobody_gave_one);
 	tcase_add_test(tc, facts_name_no_host_path_to_an_agent);
+	tcase_add_test(tc, what_another_backend_holds_is_not_narrowed);
 	srunner_run_all(sr, CK_NORMAL);
 	failed = srunner_ntests_failed(sr);
 	srunner_free(sr);

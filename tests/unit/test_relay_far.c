@@ -471,6 +471,21 @@ START_TEST(the_report_holds_what_the_executor_said)
 					     "\"workspace\":\"none\",\"identity\":\"range\""));
 	ck_assert_ptr_nonnull(strstr(b.data, "\"warnings\":[\"a warning of the sandbox\",\"of the command\"]"));
 	ak_buf_release(&b);
+	/* another backend */
+	f.backend = AK_BACKEND_DOCKER;
+	f.user_ns = 1;
+	f.seccomp = AK_SECCOMP_DOCKER;
+	d.limit[AK_LIMIT_MEMORY].by = AK_BY_DOCKER;
+	report_json(&rep, &b);
+	ck_assert_ptr_nonnull(strstr(b.data, "\"backend\":\"docker\",\"namespaces\":[\"user\",\"mount\",\"pid\",\"ipc\",\"uts\"],\"seccomp\":\"docker\""));
+	ck_assert_ptr_nonnull(strstr(b.data, "\"enforced_by\":\"docker\""));
+	ak_buf_release(&b);
+	f.backend = AK_BACKEND_LOCAL;
+	f.seccomp = AK_SECCOMP_NONE;
+	report_json(&rep, &b);
+	ck_assert_ptr_nonnull(strstr(b.data, "\"backend\":\"local\",\"namespaces\":[],\"seccomp\":null"));
+	ak_buf_release(&b);
+	f.backend = AK_BACKEND_NATIVE;
 	/* before it was started: what holds for the sandbox */
 	rep.far = NULL;
 	rep.run = NULL;
