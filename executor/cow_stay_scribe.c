@@ -29,6 +29,7 @@
 
 _Static_assert((int)AK_CHANGE_TYPE == (int)CHANGE_TYPE && (int)AK_CHANGE_MODIFIED == (int)CHANGE_MODIFIED &&
 	       (int)AK_CHANGE_PROTECTED == (int)CHANGE_PROTECTED && (int)AK_CHANGE_LISTED == (int)CHANGE_LISTED &&
+	       (int)AK_CHANGE_WHOLE == (int)CHANGE_WHOLE &&
 	       (int)AK_CHANGE_CONFLICT > (int)CHANGE_FLAGS && WS_PATH_MAX < AK_PATH_MAX, "one numbering");
 
 /* one order being carried out */

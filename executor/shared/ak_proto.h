@@ -249,9 +249,10 @@ enum ak_change_flags {
 	AK_CHANGE_TOUCHED = 1u << 1,	/* what was there before was changed outside meanwhile */
 	AK_CHANGE_SPECIAL = 1u << 2,	/* a FIFO, socket or device: never taken over */
 	AK_CHANGE_LISTED = 1u << 3,	/* a protected name of the kind that is named but not held back */
-	AK_CHANGE_CONFLICT = 1u << 4,	/* APPLY: stands against taking the changes over */
+	AK_CHANGE_WHOLE = 1u << 4,	/* it, or a folder above it, is a ".git" that is gone or replaced: one protected thing */
+	AK_CHANGE_CONFLICT = 1u << 5,	/* APPLY: stands against taking the changes over */
 };
-#define AK_CHANGE_FLAGS_ALL 0x1fu
+#define AK_CHANGE_FLAGS_ALL 0x3fu
 
 enum ak_changed_flags {
 	AK_CHANGED_DATA_FD = 1u << 0,	/* entries are in a sealed memfd that came with the reply */
