@@ -191,7 +191,7 @@ static int verify(struct checkpoint *c, struct ckpt_restore *r, const char *id, 
 		if (r->kept > r->ntold)
 			checkpoint_tell(c, "and %zu more", r->kept - r->ntold);
 		if (differ > 0)
-			checkpoint_tell(c, "%zu paths are not as they were; `ak checkpoint diff %s` shows them", differ, id);
+			checkpoint_tell(c, "%zu paths are not as they were; `ak checkpoint diff --stat %s` lists them", differ, id);
 		put_result(c, r, id, before, differ, out);
 	}
 	ckpt_scan_release(&s);

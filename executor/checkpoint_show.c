@@ -185,20 +185,23 @@ static void put_json(const struct checkpoint *c, const char *from, const char *t
 	ak_buf_str(out, "\n");
 }
 
-static int compare(const struct checkpoint *c, const char *from, const char *to, const struct ckpt_tree *a, const struct ckpt_tree *b,
-		   struct ak_buf *out, struct ak_err *err)
+static int compare(struct checkpoint *c, const char *from, const char *to, const struct ckpt_tree *a, const struct ckpt_tree *b,
+		   char *const env[], struct ak_buf *out, struct ak_err *err)
 {
 	struct ckpt_difference *d = NULL;
 	long n = ckpt_compare(a, b, &d);
+	int r = 0;
 
 	if (n < 0)
 		return ak_err_set(err, ENOMEM, "out of memory");
 	if (c->args->json)
 		put_json(c, from, to, d, n, out);
-	for (long i = 0; !c->args->json && i < n; i++)
+	else if (!c->args->stat)
+		r = checkpoint_text(c, d, (size_t)n, !to, env, err);
+	for (long i = 0; c->args->stat && i < n; i++)
 		put_difference(&d[i], out);
 	free(d);
-	return 0;
+	return r;
 }
 
 int checkpoint_diff(struct checkpoint *c, char *const env[], struct ak_buf *out, struct ak_err *err)
@@ -221,8 +224,8 @@ int checkpoint_diff(struct checkpoint *c, char *const env[], struct ak_buf *out,
 		r = ak_err_set(err, ENOMEM, "out of memory");
 	if (r == 0) {
 		checkpoint_tell_scan(c, &s);
-		r = compare(c, c->args->nwords ? c->args->word[0] : id, c->args->nwords == 2 ? c->args->word[1] : NULL, &from, &s.tree, out,
-			    err);
+		r = compare(c, c->args->nwords ? c->args->word[0] : id, c->args->nwords == 2 ? c->args->word[1] : NULL, &from, &s.tree, env,
+			    out, err);
 	}
 	ckpt_scan_release(&s);
 	ckpt_tree_release(&from);

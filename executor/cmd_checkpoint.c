@@ -24,18 +24,19 @@
 static const char usage[] =
 	"usage: ak checkpoint save [-C DIR] [-m TEXT] [--live] [--json]\n"
 	"       ak checkpoint list [-C DIR] [--json]\n"
-	"       ak checkpoint diff [-C DIR] [ID [ID]] [--json]\n"
+	"       ak checkpoint diff [-C DIR] [ID [ID]] [--stat | --json]\n"
 	"       ak checkpoint restore [-C DIR] ID [PATH...] [--live] [--json]\n"
 	"       ak checkpoint rm [-C DIR] ID...\n"
 	"Keep a workspace as it is now, and take it back to that: contents, modes, links, empty folders, attributes.\n\n"
 	"  save     keeps it and prints the checkpoint's ID; what has not changed since the last one is not read again\n"
 	"  list     shows the checkpoints of this workspace\n"
-	"  diff     lists what changed between a checkpoint (the newest one) and the workspace, or another checkpoint\n"
+	"  diff     shows what changed between a checkpoint (the newest one) and the workspace, or another checkpoint\n"
 	"  restore  makes the workspace, or only PATH in it, exactly what it was; what is there now is kept first\n"
 	"  rm       forgets checkpoints, and frees what only they hold\n\n"
 	"  -C, --workspace DIR   the workspace; without it, the current folder\n"
 	"  -m, --message TEXT    a note for the list\n"
 	"      --live            also while a command or a named sandbox is at work in the workspace\n"
+	"      --stat            diff: one line a path\n"
 	"      --json            one object on standard output\n"
 	"  -q, --quiet           no remarks on standard error\n"
 	"  -h, --help            this text\n";
@@ -44,13 +45,13 @@ static const struct {
 	const char *name;
 	int (*run)(struct checkpoint *c, char *const env[], struct ak_buf *out, struct ak_err *err);
 	size_t least, most;	/* words */
-	bool note, live;	/* takes -m, --live */
+	bool note, live, stat;	/* takes -m, --live, --stat */
 } table[] = {
-	{"save", checkpoint_save, 0, 0, true, true},
-	{"list", checkpoint_list, 0, 0, false, false},
-	{"diff", checkpoint_diff, 0, 2, false, false},
-	{"restore", checkpoint_restore, 1, CHECKPOINT_WORDS, false, true},
-	{"rm", checkpoint_rm, 1, CHECKPOINT_WORDS, false, false},
+	{"save", checkpoint_save, 0, 0, true, true, false},
+	{"list", checkpoint_list, 0, 0, false, false, false},
+	{"diff", checkpoint_diff, 0, 2, false, false, true},
+	{"restore", checkpoint_restore, 1, CHECKPOINT_WORDS, false, true, false},
+	{"rm", checkpoint_rm, 1, CHECKPOINT_WORDS, false, false, false},
 };
 
 #define SUBCOMMANDS (sizeof(table) / sizeof(table[0]))
@@ -95,6 +96,8 @@ static int take_option(struct checkpoint_args *a, size_t sub, char *const argv[]
 		a->quiet = true;
 	else if (strcmp(word, "--live") == 0 && table[sub].live)
 		a->live = true;
+	else if (strcmp(word, "--stat") == 0 && table[sub].stat)
+		a->stat = true;
 	else
 		return bad(err, "unknown option ", word);
 	return 1;
@@ -121,6 +124,8 @@ static int parse(int argc, char *const argv[], size_t sub, struct checkpoint_arg
 	}
 	if (a->nwords < table[sub].least)
 		return bad(err, "the ID of a checkpoint is missing", "");
+	if (a->stat && a->json)
+		return bad(err, "--stat and --json exclude each other", "");
 	if (a->dir && !*a->dir)
 		return bad(err, "-C: an empty name is no folder", "");
 	if (a->note && strlen(a->note) > CKPT_NOTE_MAX)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `ak checkpoint`: keep a workspace as it is, look at what changed since, take it back. Process: a command of its own, one thread.
- * Privilege: the caller's; no program is started, and no file of the workspace is obeyed.
+ * Privilege: the caller's; no program is started but diff(1) in a sandbox, and no file of the workspace is obeyed.
  */
 #ifndef AK_CMD_CHECKPOINT_H
 #define AK_CMD_CHECKPOINT_H
@@ -15,6 +15,7 @@
 
 struct ak_buf;
 struct ak_err;
+struct ckpt_difference;
 
 /** cmd_checkpoint() - the arguments behind "checkpoint". Return: 0; 1 failed, refused or not all restored; 2 usage. */
 int cmd_checkpoint(int argc, char *const argv[], char *const env[]);
@@ -27,7 +28,7 @@ int cmd_checkpoint(int argc, char *const argv[], char *const env[]);
 struct checkpoint_args {
 	const char *dir;	/* -C; NULL: the current folder */
 	const char *note;	/* -m */
-	bool json, live, quiet;
+	bool json, live, quiet, stat;
 	const char *word[CHECKPOINT_WORDS + 1];	/* borrowed; NULL-terminated */
 	size_t nwords;
 };
@@ -60,6 +61,13 @@ void checkpoint_tell_scan(const struct checkpoint *c, const struct ckpt_scan *s)
 /** checkpoint_save_tree() - write a scanned tree with its note. Return: as ckpt_store_save(). */
 int checkpoint_save_tree(struct checkpoint *c, struct ckpt_scan *s, const char *note, const char *before,
 			 char ret_id[static CKPT_ID_MAX + 1], struct ak_err *err);
+
+/**
+ * checkpoint_text() - what differs, as text, on standard output
+ * @live:	the new side is the workspace
+ * Return: 0; 1 (told already), or a negative errno with @err.
+ */
+int checkpoint_text(struct checkpoint *c, const struct ckpt_difference *d, size_t n, bool live, char *const env[], struct ak_err *err);
 
 /* The subcommands: standard output goes to @out. Return: 0, 1 (told already), or a negative errno with @err. */
 int checkpoint_save(struct checkpoint *c, char *const env[], struct ak_buf *out, struct ak_err *err);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `ak diff`: what a cow run changed. Process and privilege: see cmd_changes.h.
- *
- * The text is made by the host's diff in a sandbox that sees the host's system folders, copies of the changed files, and nothing
- * else: never by a program or an image of the run, which could show what it likes, and never by git, which would obey what lies in the
- * workspace.
+ * `ak diff`: what a cow run changed. The text is made as diff_run.h says. Process and privilege: see cmd_changes.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,8 +13,7 @@
 #include "executor/changes.h"
 #include "executor/cmd_changes.h"
 #include "executor/cmd_diff_stage.h"
-#include "executor/cmd_exec.h"
-#include "executor/diff_view.h"
+#include "executor/diff_run.h"
 #include "executor/named.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_err.h"
@@ -162,13 +157,48 @@ static int list_as_owner(void *arg)
 
 #define NO_TEXT 3	/* of the child that makes the copies: there is nothing to compare */
 
+/* the old side as it is now: a file that was changed outside meanwhile is shown as what would be replaced */
+static uint32_t side_mode(void *arg, const struct change *ch, enum stage_side side)
+{
+	const struct changes *c = arg;
+	struct ws_ident cur;
+
+	if (side == STAGE_NEW)
+		return ch->now.mode;
+	return ws_stat_beneath(c->lower, ch->path, &cur) < 0 ? 0 : cur.mode;
+}
+
+static int open_side(const struct changes *c, const struct change *ch, enum stage_side side, const char **ret_name)
+{
+	int dir = ws_open_parent(side == STAGE_NEW ? c->cs.upper : c->lower, ch->path, ret_name);
+
+	return dir < 0 ? -ENOENT : dir;
+}
+
+static int side_file(void *arg, const struct change *ch, enum stage_side side, struct ws_ident *ret)
+{
+	const char *name = NULL;
+	AK_AUTO_FD dir = open_side(arg, ch, side, &name);
+
+	return dir < 0 ? dir : ws_open_file(dir, name, ret);
+}
+
+static int side_link(void *arg, const struct change *ch, enum stage_side side, char *buf)
+{
+	const char *name = NULL;
+	AK_AUTO_FD dir = open_side(arg, ch, side, &name);
+
+	return dir < 0 ? dir : ws_read_link(dir, name, buf);
+}
+
 static int stage_as_owner(void *arg)
 {
 	struct view *v = arg;
 	struct ak_buf notes = { 0 };
 	struct ak_err err = { 0 };
 	size_t files = 0;
-	int r = stage_make(v->c, v->args->paths, &notes, &files, &err);
+	const struct stage_source src = { v->c, side_mode, side_file, side_link };
+	int r = stage_make(v->c->cs.dir, v->c->j.v, v->c->j.n, &src, v->args->paths, &notes, &files, &err);
 
 	if (r < 0)
 		r = named_fail(&err);
@@ -178,56 +208,16 @@ static int stage_as_owner(void *arg)
 	return r == 0 && files == 0 ? NO_TEXT : r;
 }
 
-/* the caller's PATH may lead into the workspace, where a run could have put a diff of its own */
-static const char clean_path[] = "PATH=/usr/bin:/bin:/run/current-system/sw/bin";
-
-#define CLEAN_ENV_MAX 64
-
-static void clean_env(char *const env[], char *ret[static CLEAN_ENV_MAX + 2])
-{
-	static const char *const kept[] = { "HOME=", "USER=", "LANG=", "LC_", "XDG_STATE_HOME=", "XDG_CONFIG_HOME=",
-					    "XDG_RUNTIME_DIR=", "AK_" };
-	size_t n = 0;
-
-	ret[n++] = (char *)clean_path;
-	for (; *env && n <= CLEAN_ENV_MAX; env++)
-		for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
-			if (strncmp(*env, kept[i], strlen(kept[i])) == 0 && n <= CLEAN_ENV_MAX)
-				ret[n++] = *env;
-	ret[n] = NULL;
-}
-
-/* its own process, since in root mode making a sandbox gives root up. Return: 0, or 1 with a line on standard error */
-static int run_diff(struct view *v)
+static int run_diff(struct view *v, struct ak_err *err)
 {
 	char *where = NULL;
-	struct diff_view dv = DIFF_VIEW_NONE;
-	struct ak_err err = { 0 };
-	pid_t pid;
 	int r;
 
 	if (asprintf(&where, "%s/sessions/%s/" STAGE, v->c->host.state_dir, v->c->cs.id) < 0)
 		return 1;
-	r = diff_view_open(&dv, &err);
-	pid = r < 0 ? -1 : fork();
-	if (pid == 0) {
-		char *const argv[] = { (char *)"-q", (char *)"-C", where, (char *)"--write", (char *)"none", (char *)"--",
-				       (char *)"diff", (char *)"-urN", (char *)"--no-dereference", (char *)"a", (char *)"b", NULL };
-
-		char *env[CLEAN_ENV_MAX + 2];
-
-		clean_env(v->env, env);
-		diff_view_child(&dv);
-		_exit(cmd_exec_own((int)(sizeof(argv) / sizeof(argv[0])) - 1, argv, env));
-	}
+	r = diff_run(where, v->env, err);
 	free(where);
-	if (pid < 0)
-		return r < 0 ? named_fail(&err) : 1;
-	diff_view_copy(&dv);
-	r = owner_wait(pid);
-	if (r == 127)
-		changes_say("the host has no diff program: install diffutils, or use --stat");
-	return r == 0 || r == 1 ? 0 : 1;	/* diff(1): 1 means that there are differences */
+	return r < 0 ? named_fail(err) : r;
 }
 
 static int show_text(struct view *v, struct ak_err *err)
@@ -240,7 +230,7 @@ static int show_text(struct view *v, struct ak_err *err)
 		return named_fail(err);
 	r = owner_wait(pid);
 	if (r == 0)
-		r = run_diff(v);
+		r = run_diff(v, err);
 	if (ws_remove(c->cs.dir, STAGE, err) < 0)
 		return named_fail(err);
 	return r == NO_TEXT ? 0 : r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies for `ak diff`. Process and privilege: see cmd_diff_stage.h. */
+/* Copies for `ak diff` and `ak checkpoint diff`. Process and privilege: see cmd_diff_stage.h. */
 #include "executor/cmd_diff_stage.h"
 
 #include <errno.h>
@@ -18,7 +18,8 @@
 #include "executor/workspace/copy.h"
 
 struct stage {
-	const struct changes *c;
+	int dir;
+	const struct stage_source *src;
 	int side[2];	/* STAGE/a and STAGE/b; owned */
 	uint64_t bytes;
 	struct ak_buf *notes;
@@ -99,21 +100,26 @@ static int make_parents(int side, const char *path, const char **ret_name)
 	return ws_open_parent(side, path, ret_name);
 }
 
-static int put_file(struct stage *s, int dir, const char *name, int to_dir, const char *to, const struct change *ch)
+static int put_file(struct stage *s, const struct change *ch, enum stage_side side)
 {
 	struct ws_ident id;
-	AK_AUTO_FD from = ws_open_file(dir, name, &id);
+	const char *to = NULL;
+	AK_AUTO_FD from = s->src->file(s->src->arg, ch, side, &id);
+	AK_AUTO_FD to_dir = -1;
 	AK_AUTO_FD fd = -1;
 	int r;
 
 	if (from < 0) {
-		note(s, ch, "cannot be read");
+		note(s, ch, from == -ENOENT ? "is not there any more" : "cannot be read");
 		return 0;
 	}
 	if (id.size > STAGE_FILE_MAX || s->bytes + id.size > STAGE_TOTAL_MAX) {
 		note(s, ch, "too large to be shown");
 		return 0;
 	}
+	to_dir = make_parents(s->side[side], ch->path, &to);
+	if (to_dir < 0)
+		return to_dir;
 	fd = openat(to_dir, to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	r = fd < 0 ? -errno : ws_copy_data(from, fd, STAGE_FILE_MAX);
 	s->bytes += id.size;
@@ -122,14 +128,19 @@ static int put_file(struct stage *s, int dir, const char *name, int to_dir, cons
 }
 
 /* diff(1) stops at a link that is on one side only, so links are among the notes */
-static int put_link(struct stage *s, int dir, const char *name, int side, const struct change *ch)
+static int put_link(struct stage *s, const struct change *ch, enum stage_side side)
 {
 	char text[WS_PATH_MAX + 1] AK_UNINIT;
-	int n = ws_read_link(dir, name, text);
+	int n = s->src->link(s->src->arg, ch, side, text);
 
+	if (n == -ENOENT) {
+		note(s, ch, "is not there any more");
+		return 0;
+	}
 	if (n < 0)
 		return n;
-	ak_buf_printf(s->notes, "%s%s symbolic link: ", ch->flags & CHANGE_PROTECTED ? "[protected] " : "", side ? "new" : "old");
+	ak_buf_printf(s->notes, "%s%s symbolic link: ", ch->flags & CHANGE_PROTECTED ? "[protected] " : "",
+		      side == STAGE_NEW ? "new" : "old");
 	changes_path(s->notes, ch->path);
 	ak_buf_str(s->notes, " -> ");
 	changes_path(s->notes, text);
@@ -137,46 +148,29 @@ static int put_link(struct stage *s, int dir, const char *name, int side, const 
 	return 0;
 }
 
-/* @root has the file at its path; which side it is copied to */
-static int put(struct stage *s, const struct change *ch, uint32_t mode, int root, int side)
+static int put(struct stage *s, const struct change *ch, enum stage_side side)
 {
-	const char *name = NULL, *to = NULL;
-	AK_AUTO_FD dir = -1;
-	AK_AUTO_FD to_dir = -1;
+	uint32_t mode = s->src->mode(s->src->arg, ch, side);
 
-	if (!S_ISREG(mode) && !S_ISLNK(mode))
-		return 0;
-	dir = ws_open_parent(root, ch->path, &name);
-	if (dir < 0) {
-		note(s, ch, "is not there any more");
-		return 0;
-	}
-	if (S_ISLNK(mode))
-		return put_link(s, dir, name, side == s->side[1], ch);
-	to_dir = make_parents(side, ch->path, &to);
-	return to_dir < 0 ? to_dir : put_file(s, dir, name, to_dir, to, ch);
+	return S_ISREG(mode) ? put_file(s, ch, side) : S_ISLNK(mode) ? put_link(s, ch, side) : 0;
 }
 
 /* a path that is a folder on one side and a file on the other cannot be compared; the notes have said so */
 static int stage_one(struct stage *s, const struct change *ch)
 {
-	struct ws_ident cur;
 	int r;
 
 	notes_of(s, ch);
 	if (ch->op == CHANGE_MODE || (ch->flags & CHANGE_SPECIAL))
 		return 0;
-	/* as it is now: a file that was changed outside meanwhile is shown as what would be replaced */
-	r = ws_stat_beneath(s->c->lower, ch->path, &cur);
-	if (r == 0)
-		r = put(s, ch, cur.mode, s->c->lower, s->side[0]);
-	return r == 0 ? put(s, ch, ch->now.mode, s->c->cs.upper, s->side[1]) : r;
+	r = put(s, ch, STAGE_OLD);
+	return r == 0 ? put(s, ch, STAGE_NEW) : r;
 }
 
 static int open_sides(struct stage *s)
 {
 	static const char *const names[] = { STAGE "/a", STAGE "/b" };
-	int dir = s->c->cs.dir;
+	int dir = s->dir;
 
 	if (mkdirat(dir, STAGE, 0700) < 0)
 		return -errno;
@@ -190,17 +184,18 @@ static int open_sides(struct stage *s)
 	return 0;
 }
 
-int stage_make(const struct changes *c, char *const *paths, struct ak_buf *notes, size_t *ret_files, struct ak_err *err)
+int stage_make(int dir, const struct change *v, size_t n, const struct stage_source *src, char *const *paths, struct ak_buf *notes,
+	       size_t *ret_files, struct ak_err *err)
 {
-	struct stage s = { .c = c, .side = { -1, -1 }, .notes = notes };
-	int r = ws_remove(c->cs.dir, STAGE, err);
+	struct stage s = { .dir = dir, .src = src, .side = { -1, -1 }, .notes = notes };
+	int r = ws_remove(dir, STAGE, err);
 
 	if (r < 0)
 		return r;
 	r = open_sides(&s);
-	for (size_t i = 0; r == 0 && i < c->j.n; i++)
-		if (!paths || apply_match(paths, c->j.v[i].path))
-			r = stage_one(&s, &c->j.v[i]);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		if (!paths || apply_match(paths, v[i].path))
+			r = stage_one(&s, &v[i]);
 	ak_fd_close(&s.side[0]);
 	ak_fd_close(&s.side[1]);
 	if (r == 0 && notes->failed)
@@ -208,7 +203,7 @@ int stage_make(const struct changes *c, char *const *paths, struct ak_buf *notes
 	*ret_files = s.files;
 	if (r < 0) {
 		(void)ak_err_sys(err, -r, "copy what is to be compared");
-		(void)ws_remove(c->cs.dir, STAGE, NULL);
+		(void)ws_remove(dir, STAGE, NULL);
 	}
 	return r;
 }

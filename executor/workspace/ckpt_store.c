@@ -82,6 +82,7 @@ static int lock(struct ckpt_store *s, struct ak_err *err)
 static void drop_unfinished(struct ckpt_store *s)
 {
 	(void)unlinkat(s->dir, TMP, 0);
+	(void)ws_remove(s->dir, "diff", NULL);
 }
 
 static int open_parts(struct ckpt_store *s, const char *workspace, bool make, struct ak_err *err)

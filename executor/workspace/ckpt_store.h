@@ -10,6 +10,7 @@
  *     objects/			contents: see ckpt_objects.h
  *     journal			a restore that is going on, or was killed
  *     opened			folders and files whose modes were opened up for reading, to be put back after a kill
+ *     diff/			copies for `ak checkpoint diff`, while it runs
  *     tmp-*			unfinished: of a crash, removed by the next command
  */
 #ifndef AK_WORKSPACE_CKPT_STORE_H

@@ -40,7 +40,7 @@ save
 tree >"$DIR/before"
 mkdir "$WS/d"
 touch "$WS/new" "$WS/d/x"
-cp_ diff "$ID"
+cp_ diff --stat "$ID"
 is "difference" "$(out | tr '\n' ' ')" "added     d/ added     d/x added     new "
 cp_ restore "$ID"
 is "restore" "$RC" 0
@@ -238,6 +238,39 @@ if need git; then
 	) >"$O" 2>"$E" || nok "commands: $(err)"
 	no "a planted program ran" test -e "$DIR/canary"
 fi
+
+t "text-of-a-diff"
+printf 'one\ntwo\n' >"$WS/f"
+printf 'x' >"$WS/gone"
+ln -s a "$WS/l"
+mkdir "$WS/sub"
+printf 'a\0b' >"$WS/bin"
+save
+first=$ID
+printf 'one\nTWO\n' >"$WS/f"
+rm "$WS/gone"
+ln -sfn b "$WS/l"
+printf 'a\0c' >"$WS/bin"
+echo e >"$WS/sub/.envrc"
+chmod 700 "$WS/sub"
+cp_ diff
+is "diff" "$RC" 0
+is "no complaint" "$(err)" ""
+like "text" "$(out)" $'\n-two\n\\+TWO\n'
+like "deleted" "$(out)" $'--- a/gone\t[^\n]*\n'
+like "links" "$(out)" $'old symbolic link: l -> a\nnew symbolic link: l -> b'
+like "mode" "$(out)" "mode 0755 -> 0700: sub"
+like "protected" "$(out)" "\[protected\] added: sub/.envrc"
+like "binary" "$(out)" "Binary files a/bin and b/bin differ"
+save
+echo 3 >"$WS/f"
+cp_ diff "$first" "$ID"
+like "of two" "$(out)" $'\n-two\n\\+TWO\n'
+cp_ diff "$ID" "$ID"
+is "no difference" "$RC$(out)" 0
+cp_ diff --json --stat
+is "one of them" "$RC" 2
+is "nothing of it is left" "$(find "$XDG_STATE_HOME/ak/checkpoints" -name diff)" ""
 
 t "restore-of-one-path"
 mkdir -p "$WS/a/b"

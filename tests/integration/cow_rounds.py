@@ -54,9 +54,14 @@ def sh(text):
 CLOSE = "find . -depth -type d -name dir -exec chmod 555 {} +"
 
 
+# what a copy of a folder into itself does, also through a link, depends on the order in which the folder is read: cp(1) stops where it
+# meets its own copy. An overlay reads in another order than the folder below it
+INSIDE = 'inside() { case "$(realpath -m -- "$1")/" in "$(realpath -m -- "$2")"/*) return 0 ;; esac; return 1; }'
+
+
 def operation(r):
     p, q = "./" + path(r), "./" + path(r)
-    while p.startswith(q) or q.startswith(p):  # what a copy into itself does depends on the order in which a folder is read
+    while p.startswith(q) or q.startswith(p):
         q = "./" + path(r)
     P, Q = sh(p), sh(q)
     return r.choice([
@@ -68,9 +73,9 @@ def operation(r):
         f"rm -rf {P}",
         f"rm -rf {P}; mkdir -p {P}; echo z > {P}/b",
         f"rm -rf {P}; echo file > {P}",
-        f"mv -f {P} {Q}",
-        f"mv -fT {P} {Q}",
-        f"cp -a {P} {Q}",
+        f"inside {Q} {P} || mv -f {P} {Q}",
+        f"inside {Q} {P} || mv -fT {P} {Q}",
+        f"inside {Q} {P} || cp -a {P} {Q}",
         f"[ -f {P} ] && chmod {r.choice(['600', '644', '755', '400', '4755', '2755'])} {P}",
         f"[ -d {P} ] && [ ! -L {P} ] && chmod {r.choice(['700', '750', '755', '1777'])} {P}",
         f"rm -f {P}; ln -s {sh(r.choice(['a', '/etc', '..', 'zz']))} {P}",
@@ -79,7 +84,7 @@ def operation(r):
         f"touch {P}",
         f"find {P} -type f -exec sh -c 'echo more >> \"$1\"' _ {{}} \\;",
         f"tar cf /tmp/t.tar {P} && rm -rf {P} && tar xf /tmp/t.tar",
-        f"mkdir -p {P} && chmod 755 {P} && cp -a {Q} {P}/",
+        f"mkdir -p {P} && chmod 755 {P} && {{ inside {P} {Q} || cp -a {Q} {P}/; }}",
     ])
 
 
@@ -145,7 +150,7 @@ def one_round(i):
             shutil.rmtree(d)
     make_tree(r, a)
     subprocess.run(["cp", "-a", a, b], check=True)
-    script = "\n".join(f"{{ {operation(r)} ; }} 2>/dev/null" for _ in range(r.randint(1, 12)))
+    script = INSIDE + "\n" + "\n".join(f"{{ {operation(r)} ; }} 2>/dev/null" for _ in range(r.randint(1, 12)))
     script += f"\n{{ {r.choice([CLOSE, 'true'])} ; }} 2>/dev/null\nexit 0\n"
     if os.path.lexists(work):
         os.unlink(work)
