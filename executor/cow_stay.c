@@ -34,6 +34,7 @@ static int start_scribe(struct cow_stay *w, struct ak_err *err)
 		return r;
 	}
 	w->sock = sv[0];
+	w->c.kept = true;	/* from now on its scribe decides */
 	return 0;
 }
 

@@ -21,6 +21,7 @@ enum stay_op {
 	STAY_MEASURE = 1,	/* -> bytes */
 	STAY_LOOK,		/* read the layer -> entries; nothing is changed */
 	STAY_FINISH,		/* read it, write the journal, do @action; after APPLY and DISCARD it is empty again */
+	STAY_POINT,	/* keep the layer as it is -> point */
 	STAY_CLOSE,		/* read it, write the journal; without changes the changeset is removed. The last order */
 };
 
@@ -29,12 +30,15 @@ struct stay_order {
 	uint32_t op;
 	uint32_t action;	/* FINISH: enum ak_finish_action */
 	uint32_t limit;		/* LOOK, FINISH: entries */
+	uint32_t point;		/* FINISH with RESTORE */
 };
 
 struct stay_answer {
 	uint32_t op;
 	uint32_t outcome;	/* enum ak_outcome */
-	uint64_t bytes;		/* MEASURE; UINT64_MAX: unknown */
+	uint64_t bytes;		/* MEASURE; UINT64_MAX: unknown. POINT: of all checkpoints */
+	uint64_t in_layer;	/* POINT: entries */
+	uint32_t point;		/* POINT; FINISH with RESTORE: of what was there before */
 	uint64_t total, nprotected, nconflicts;
 	uint32_t entries;
 	uint32_t data_len;	/* of a sealed memory file with the entries, which comes with the answer; 0: none does */

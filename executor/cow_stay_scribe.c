@@ -20,6 +20,7 @@
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_msg.h"
 #include "executor/workspace/apply.h"
+#include "executor/workspace/points.h"
 #include "executor/workspace/protected_place.h"
 #include "executor/workspace/scan.h"
 
@@ -36,6 +37,7 @@ _Static_assert((int)AK_CHANGE_TYPE == (int)CHANGE_TYPE && (int)AK_CHANGE_MODIFIE
 struct work {
 	struct cow *c;
 	struct protected_place *place;
+	struct points *points;
 	const struct stay_order *order;
 	struct stay_answer a;
 	struct journal j;
@@ -139,6 +141,8 @@ static void renew(struct work *w)
 	int r = ws_fstat(w->c->lower, &top);
 
 	if (r == 0)
+		r = points_drop(w->points, &w->c->cs, &err);
+	if (r == 0)
 		r = changeset_renew(&w->c->cs, &top, &err);
 	w->a.usable = r == 0;
 	/* what was taken over may have named further hooks */
@@ -163,6 +167,31 @@ static int finish(struct work *w)
 	if (w->a.outcome != AK_CHANGES_KEPT)
 		renew(w);
 	return r;
+}
+
+static int point(struct work *w, uint64_t max_bytes)
+{
+	int r = points_save(w->points, &w->c->cs, max_bytes, &w->a.in_layer, &w->a.failed);
+
+	w->a.point = r == 0 ? w->points->last : 0;
+	w->a.bytes = w->points->bytes;
+	return r;
+}
+
+/* what is there first becomes a checkpoint too; so going back is never the last word, and must not fail for want of room */
+static int restore(struct work *w)
+{
+	int r;
+
+	w->a.usable = true;
+	if (changeset_has(&w->c->cs, "applying"))
+		return ak_err_set(&w->a.failed, EBUSY, "the changes were taken over in part: apply or discard them");
+	r = point(w, 0);
+	if (r == 0)
+		r = points_restore(w->points, &w->c->cs, w->order->point, &w->a.failed);
+	if (r == 0)
+		r = look(w, 1);
+	return r == 0 ? put_entries(w) : r;
 }
 
 static int close_it(struct work *w)
@@ -193,7 +222,10 @@ static void carry_out(struct work *w)
 			r = put_entries(w);
 		break;
 	case STAY_FINISH:
-		r = finish(w);
+		r = w->order->action == AK_FINISH_RESTORE ? restore(w) : finish(w);
+		break;
+	case STAY_POINT:
+		r = point(w, w->c->disk_bytes);
 		break;
 	default:
 		r = close_it(w);
@@ -222,11 +254,11 @@ static bool send_answer(struct work *w, int sock)
 }
 
 /* Return: false when it was the last one */
-static bool serve_one(struct cow *c, struct protected_place *place, int sock, const struct ak_err *cannot)
+static bool serve_one(const struct work *all, int sock, const struct ak_err *cannot)
 {
 	struct stay_order order;
 	ssize_t n = recv(sock, &order, sizeof(order), 0);
-	struct work w = { .c = c, .place = place, .order = &order, .data = -1 };
+	struct work w = { .c = all->c, .place = all->place, .points = all->points, .order = &order, .data = -1 };
 	bool more;
 
 	if (n < 0 && errno == EINTR)
@@ -251,10 +283,12 @@ static bool serve_one(struct cow *c, struct protected_place *place, int sock, co
 _Noreturn void stay_main(struct cow *c, int sock)
 {
 	struct protected_place place AK_UNINIT;
+	struct points points = POINTS_NONE;
+	struct work all = { .c = c, .place = &place, .points = &points };
 	struct ak_err cannot = { 0 };
 
 	(void)scribe_alone(c, &place, &sock, 1, &cannot);
-	while (serve_one(c, &place, sock, &cannot))
+	while (serve_one(&all, sock, &cannot))
 		;
 	_exit(0);
 }

@@ -53,7 +53,9 @@ static const struct op_row op_table[] = {
 	/* reads the layer that ak's own overlay keeps the sandbox's changes in; names of paths below the workspace come back */
 	{ AK_OP_CHANGES, READY, 8, 8, 0, op_changes },
 	/* ends the sandbox; what is taken over into the workspace the command line must have allowed, protected names apart */
-	{ AK_OP_FINISH, READY, 9, 9, 0, op_finish },
+	{ AK_OP_FINISH, READY, 13, 13, 0, op_finish },
+	/* copies that layer within ak's own state folder */
+	{ AK_OP_CHECKPOINT, READY, 8, 8, 0, op_checkpoint },
 	/* ends the executor: whoever may connect may end it, as closing the agent's connection does */
 	{ AK_OP_SHUTDOWN, READY, 4, 4, 0, op_shutdown },
 };

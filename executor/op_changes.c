@@ -70,6 +70,14 @@ int op_finish(struct request *q)
 			      "changes may not be taken over by a client here: the executor was started without --apply always");
 		return 0;
 	}
+	if (m.action == AK_FINISH_RESTORE && s->named) {
+		(void)refused(q, AK_CODE_NOT_ALLOWED, EPERM, "a named sandbox ends for good: it cannot go back to a checkpoint");
+		return 0;
+	}
+	if (m.action == AK_FINISH_RESTORE && s->copy.state == COPY_KEPT) {
+		(void)refused(q, AK_CODE_NO_CHANGES, EBUSY, "the changes are kept as a changeset already: apply or discard them");
+		return 0;
+	}
 	b = box_find(s, s->copy.box);
 	if (b && b->running && !(m.flags & AK_FINISH_FORCE)) {
 		conn_refuse_text(s, q->c, q->f->seq, AK_CODE_BUSY, EBUSY, "%u commands run", b->running);
@@ -78,8 +86,35 @@ int op_finish(struct request *q)
 	s->copy.state = COPY_FINISHING;
 	s->copy.finish = (struct waiter){ q->c, q->f->seq };
 	s->copy.action = m.action;
+	s->copy.number = m.point;
 	if (b)
 		box_end(s, b, ECANCELED, "its changes are being dealt with");
+	copy_next(s);
+	return 0;
+}
+
+int op_checkpoint(struct request *q)
+{
+	struct server *s = q->s;
+	struct ak_checkpoint m;
+	const struct box *b;
+
+	if (ak_checkpoint_decode(q->f->payload, q->f->len, &m) < 0)
+		return -EBADMSG;
+	if (check(q, m.sandbox) < 0)
+		return 0;
+	b = box_find(s, s->copy.box);
+	if (s->copy.state == COPY_KEPT || s->copy.point_due) {
+		(void)refused(q, AK_CODE_BUSY, EBUSY,
+			      s->copy.point_due ? "a checkpoint is being made already" : "the changes are kept as a changeset already");
+		return 0;
+	}
+	if (b && b->running && !(m.flags & AK_CHECKPOINT_LIVE)) {
+		conn_refuse_text(s, q->c, q->f->seq, AK_CODE_BUSY, EBUSY, "%u commands run", b->running);
+		return 0;
+	}
+	s->copy.point = (struct waiter){ q->c, q->f->seq };
+	s->copy.point_due = true;
 	copy_next(s);
 	return 0;
 }

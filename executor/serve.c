@@ -363,7 +363,7 @@ int serve_run(const struct serve_opts *so, struct ak_err *err)
 	if (!s)
 		return ak_err_set(err, ENOMEM, "not enough memory to serve");
 	s->o = so;
-	s->epoll = s->listen.fd = s->signal.fd = s->copy.ev.fd = -1;
+	s->epoll = s->listen.fd = s->signal.fd = s->copy.ev.fd = s->copy.frozen = -1;
 	s->born_ms = wall_ms();
 	s->busy_ns = ak_now_ns();
 	for (size_t i = 0; i < AK_FILES_MAX; i++)

@@ -4,19 +4,24 @@
  *
  * There is one layer, and one sandbox at a time has it: two overlays over one layer are undefined. It is the executor's, not the
  * sandbox's: a sandbox that died leaves it to the next, nothing is lost. FINISH first ends the sandbox; only then, with no mount left,
- * the scribe may change layer and workspace. The scribe gets one order at a time, and nothing here waits for it but copy_close().
+ * the scribe may change layer and workspace. The scribe gets one order at a time, and nothing here waits for it but copy_close();
+ * freezing a sandbox for a checkpoint waits FREEZE_MS at most.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
 
 #include "executor/cow_stay.h"
+#include "executor/ns/cgroup_file.h"
 #include "executor/serve_int.h"
 #include "executor/shared/ak_clock.h"
 #include "executor/shared/ak_fd.h"
 
 #define NS_PER_MS 1000000ull
+#define FREEZE_MS 20u
 #define MEASURE_MAX_NS (60000 * NS_PER_MS)
 
 static const char *id_of(const struct server *s)
@@ -66,6 +71,7 @@ static void forget(struct waiter *w, const struct conn *c)
 void copy_forget(struct server *s, const struct conn *c)
 {
 	forget(&s->copy.finish, c);	/* it is done all the same */
+	forget(&s->copy.point, c);
 	for (size_t i = 0; i < s->copy.nlooks; i++)
 		forget(&s->copy.looks[i].to, c);
 }
@@ -75,7 +81,7 @@ void copy_forget(struct server *s, const struct conn *c)
 static void tell(struct server *s, struct waiter to, const struct stay_answer *a, int fd)
 {
 	struct ak_changed m = { .outcome = (uint8_t)a->outcome, .id = id_of(s), .total = a->total, .nprotected = a->nprotected,
-				.nconflicts = a->nconflicts, .entries = a->entries, .data_len = a->data_len,
+				.nconflicts = a->nconflicts, .point = a->point, .entries = a->entries, .data_len = a->data_len,
 				.flags = (fd >= 0 ? AK_CHANGED_DATA_FD : 0u) | (a->total > a->entries ? AK_CHANGED_MORE : 0u),
 				.err = a->why.code > 0 && a->why.code < 4096 ? (uint32_t)a->why.code : 0, .text = a->why.msg, .hint = a->why.hint };
 
@@ -134,11 +140,57 @@ static void finished(struct server *s, struct stay_answer *a, int fd)
 
 	c->finish = (struct waiter){ 0 };
 	c->over = false;
-	if (a->failed.code || a->outcome == AK_CHANGES_KEPT)
+	if (c->action != AK_FINISH_RESTORE && (a->failed.code || a->outcome == AK_CHANGES_KEPT))
 		c->state = COPY_KEPT;
 	else
 		c->state = a->usable ? COPY_FREE : COPY_LOST;
 	answer(s, to, a, fd);
+}
+
+/* ---- checkpoints ---- */
+
+/* it takes a moment until all stand still; a process that hangs in the kernel is not waited for longer */
+static void wait_frozen(int group)
+{
+	static const struct timespec moment = { .tv_nsec = 1000000 };
+	uint64_t frozen = 0;
+
+	for (unsigned i = 0; i < FREEZE_MS && cgroup_read_key(group, "cgroup.events", "frozen", &frozen) == 0 && !frozen; i++)
+		(void)nanosleep(&moment, NULL);
+}
+
+/* what runs in its sandbox stands still meanwhile, where there is a group; without one only an idle sandbox is a sure thing */
+static void freeze(struct server *s)
+{
+	const struct box *b = box_find(s, s->copy.box);
+
+	if (b && b->running && b->group.dir >= 0 && cgroup_write(b->group.dir, "cgroup.freeze", "1") == 0)
+		s->copy.frozen = fcntl(b->group.dir, F_DUPFD_CLOEXEC, 3);
+	if (b && b->running && b->group.dir >= 0 && s->copy.frozen < 0)
+		(void)cgroup_write(b->group.dir, "cgroup.freeze", "0");
+	if (s->copy.frozen >= 0)
+		wait_frozen(s->copy.frozen);
+}
+
+static void thaw(struct server *s)
+{
+	if (s->copy.frozen >= 0)
+		(void)cgroup_write(s->copy.frozen, "cgroup.freeze", "0");
+	ak_fd_close(&s->copy.frozen);
+}
+
+static void pointed(struct server *s, const struct stay_answer *a)
+{
+	struct ak_checkpointed m = { .point = a->point, .entries = a->in_layer, .bytes = a->bytes };
+	struct waiter to = s->copy.point;
+
+	thaw(s);
+	s->copy.point = (struct waiter){ 0 };
+	s->copy.point_due = false;
+	if (a->failed.code)
+		conn_refuse(s, to.c, to.seq, AK_CODE_CHANGES, &a->failed);
+	else
+		conn_reply(s, to.c, AK_OP_CHECKPOINTED, to.seq, s->out, ak_checkpointed_encode(&m, s->out, sizeof(s->out)), -1, -1);
 }
 
 static void take_answer(struct server *s, struct stay_answer *a, int fd)
@@ -150,6 +202,10 @@ static void take_answer(struct server *s, struct stay_answer *a, int fd)
 		break;
 	case STAY_FINISH:
 		finished(s, a, fd);
+		break;
+	case STAY_POINT:
+		pointed(s, a);
+		ak_fd_close(&fd);
 		break;
 	case STAY_MEASURE:
 		measured(s, a);
@@ -170,6 +226,8 @@ static void lost(struct server *s)
 	c->asked = 0;
 	while (c->nlooks > 0)
 		looked(s, &a, -1);
+	if (c->point_due)
+		pointed(s, &a);
 	if (c->state == COPY_FINISHING)
 		finished(s, &a, -1);
 	c->state = COPY_LOST;
@@ -225,8 +283,11 @@ void copy_next(struct server *s)
 		return;
 	if (c->nlooks > 0) {
 		ask(s, &(struct stay_order){ .op = STAY_LOOK, .limit = c->looks[0].limit });
+	} else if (c->point_due) {
+		freeze(s);
+		ask(s, &(struct stay_order){ .op = STAY_POINT });
 	} else if (c->state == COPY_FINISHING && !c->box) {
-		ask(s, &(struct stay_order){ .op = STAY_FINISH, .action = c->action });
+		ask(s, &(struct stay_order){ .op = STAY_FINISH, .action = c->action, .point = c->number });
 	} else if (due) {
 		now = ak_now_ns();
 		if (due > now)

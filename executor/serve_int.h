@@ -144,6 +144,7 @@ int op_job_log(struct request *q);
 int op_file(struct request *q);
 int op_changes(struct request *q);
 int op_finish(struct request *q);
+int op_checkpoint(struct request *q);
 
 /* --- sandboxes: serve_box.c, serve_ctl.c --- */
 
@@ -253,6 +254,10 @@ struct copy {
 	size_t nlooks;
 	struct waiter finish;
 	uint32_t action;	/* enum ak_finish_action */
+	uint32_t number;	/* of the checkpoint to go back to */
+	struct waiter point;	/* CHECKPOINT; only with point_due */
+	bool point_due;
+	int frozen;		/* its sandbox's group, frozen for that; owned; -1 */
 	uint64_t measured_ns;	/* when the last look at its size began */
 	uint64_t measure_ns;	/* not before */
 	bool over;		/* more than --disk */

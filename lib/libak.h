@@ -198,6 +198,7 @@ struct ak_change_set {
 	enum ak_outcome outcome;
 	char id[AK_CHANGES_ID_MAX];	/* of the changeset */
 	uint64_t total, nprotected, nconflicts;
+	uint32_t point;		/* ak_restore(): checkpoint of what was there before */
 	bool more;		/* not all of @total are in @data */
 	uint32_t entries;
 	uint8_t *data;		/* owned: entries for ak_change_next() */
@@ -229,6 +230,25 @@ int ak_changes(struct ak_client *cl, uint32_t sandbox, uint32_t limit, struct ak
  */
 int ak_finish(struct ak_client *cl, uint32_t sandbox, enum ak_finish_action action, uint32_t flags, struct ak_change_set *ret,
 	      struct ak_err *err);
+
+/**
+ * ak_checkpoint() - keep the copy as it is now, whoever changed it: commands, jobs, file operations
+ * @flags:	enum ak_checkpoint_flags. With AK_CHECKPOINT_LIVE what runs is frozen meanwhile where the sandbox has a cgroup; without
+ *		one a file that is being written may be kept half
+ * @ret:	its number is good until the executor ends, or the changes were applied or discarded
+ * Cost grows with what was changed since the one before. Return: as ak_changes(); AK_CODE_BUSY also while commands run.
+ */
+int ak_checkpoint(struct ak_client *cl, uint32_t sandbox, uint32_t flags, struct ak_checkpointed *ret, struct ak_err *err);
+
+/**
+ * ak_restore() - end the sandbox with everything in it, and make the copy what it was at a checkpoint
+ * @point:	its number
+ * @flags:	enum ak_finish_flags
+ * @ret:	changes as they are then; @ret->point is a checkpoint of what was there before
+ * The sandbox's processes, /tmp and sessions are gone; the next ak_create() goes on with the copy. Not for a named executor's own
+ * sandbox. Return: as ak_finish(); AK_CODE_CHANGES with ENOENT: no such checkpoint, and nothing but the sandbox has changed.
+ */
+int ak_restore(struct ak_client *cl, uint32_t sandbox, uint32_t point, uint32_t flags, struct ak_change_set *ret, struct ak_err *err);
 
 #ifdef __cplusplus
 }

@@ -45,7 +45,7 @@ static int take(struct ak_frame *f, struct ak_change_set *ret)
 	if (r < 0 || f->nfds != ((m.flags & AK_CHANGED_DATA_FD) ? 1u : 0u))
 		return -EBADMSG;
 	s = (struct ak_change_set){ .outcome = m.outcome, .total = m.total, .nprotected = m.nprotected, .nconflicts = m.nconflicts,
-				    .more = m.flags & AK_CHANGED_MORE, .entries = m.entries, .len = m.data_len };
+				    .point = m.point, .more = m.flags & AK_CHANGED_MORE, .entries = m.entries, .len = m.data_len };
 	(void)snprintf(s.id, sizeof(s.id), "%s", m.id);
 	if (m.err || m.text[0]) {
 		(void)ak_err_set(&s.why, m.err ? (int)m.err : EIO, "%s", m.text);
@@ -96,4 +96,24 @@ int ak_finish(struct ak_client *cl, uint32_t sandbox, enum ak_finish_action acti
 	struct ak_finish q = { .sandbox = sandbox, .action = (uint8_t)action, .flags = flags };
 
 	return call(cl, AK_OP_FINISH, ak_finish_encode(&q, cl->out, AK_PAYLOAD_MAX), ret, err);
+}
+
+int ak_restore(struct ak_client *cl, uint32_t sandbox, uint32_t point, uint32_t flags, struct ak_change_set *ret, struct ak_err *err)
+{
+	struct ak_finish q = { .sandbox = sandbox, .action = AK_FINISH_RESTORE, .flags = flags, .point = point };
+
+	return call(cl, AK_OP_FINISH, ak_finish_encode(&q, cl->out, AK_PAYLOAD_MAX), ret, err);
+}
+
+int ak_checkpoint(struct ak_client *cl, uint32_t sandbox, uint32_t flags, struct ak_checkpointed *ret, struct ak_err *err)
+{
+	struct ak_checkpoint q = { .sandbox = sandbox, .flags = flags };
+	struct ak_frame f = { .nfds = 0 };
+	int r = libak_call(cl, AK_OP_CHECKPOINT, ak_checkpoint_encode(&q, cl->out, AK_PAYLOAD_MAX), NULL, 0, AK_OP_CHECKPOINTED, &f, err);
+
+	if (r < 0)
+		return r;
+	r = f.nfds ? -EBADMSG : ak_checkpointed_decode(f.payload, f.len, ret);
+	ak_frame_release(&f);
+	return r < 0 ? libak_malformed(cl, err) : 0;
 }

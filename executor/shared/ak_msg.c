@@ -517,6 +517,22 @@ static void c_finish(struct coder *c, struct ak_finish *m)
 	c_u8(c, &m->action, AK_FINISH_END - 1);
 	check(c, m->action >= AK_FINISH_KEEP);
 	c_u32(c, &m->flags, AK_FINISH_FLAGS_ALL);
+	c_u32(c, &m->point, UINT32_MAX);
+	check(c, (m->action == AK_FINISH_RESTORE) == (m->point > 0));
+}
+
+static void c_checkpoint(struct coder *c, struct ak_checkpoint *m)
+{
+	c_u32(c, &m->sandbox, UINT32_MAX);
+	c_u32(c, &m->flags, AK_CHECKPOINT_FLAGS_ALL);
+}
+
+static void c_checkpointed(struct coder *c, struct ak_checkpointed *m)
+{
+	c_u32(c, &m->point, UINT32_MAX);
+	check(c, m->point > 0);
+	c_u64(c, &m->entries);
+	c_u64(c, &m->bytes);
 }
 
 static void c_changed(struct coder *c, struct ak_changed *m)
@@ -527,6 +543,7 @@ static void c_changed(struct coder *c, struct ak_changed *m)
 	c_u64(c, &m->total);
 	c_u64(c, &m->nprotected);
 	c_u64(c, &m->nconflicts);
+	c_u32(c, &m->point, UINT32_MAX);
 	c_u32(c, &m->err, ERRNO_MAX);
 	c_str(c, &m->text, AK_TEXT_MAX);
 	c_str(c, &m->hint, AK_TEXT_MAX);

@@ -297,6 +297,18 @@ struct ak_finish {
 	uint32_t sandbox;	/* as above */
 	uint8_t action;		/* enum ak_finish_action */
 	uint32_t flags;		/* enum ak_finish_flags */
+	uint32_t point;		/* RESTORE: number of the checkpoint; else 0 */
+};
+
+struct ak_checkpoint {
+	uint32_t sandbox;	/* as above */
+	uint32_t flags;		/* enum ak_checkpoint_flags */
+};
+
+struct ak_checkpointed {
+	uint32_t point;		/* its number, 1 or more; never used twice by one executor */
+	uint64_t entries;	/* of the layer: what was changed, with the folders it is in */
+	uint64_t bytes;		/* that all checkpoints together take at most */
 };
 
 /* changes in the copy of the workspace, and what became of them */
@@ -307,6 +319,7 @@ struct ak_changed {
 	uint64_t total;		/* changed paths */
 	uint64_t nprotected;	/* of them, AK_CHANGE_PROTECTED */
 	uint64_t nconflicts;	/* of them, AK_CHANGE_CONFLICT */
+	uint32_t point;		/* FINISH with RESTORE: checkpoint of what was there before; else 0 */
 	uint32_t err;		/* errno why APPLY was not done; 0: it was, or was not asked for */
 	const char *text;	/* the same in words; clean, one line */
 	const char *hint;
@@ -332,7 +345,7 @@ struct ak_change {
 #define AK_MSG_EACH(X)                                                                                                       \
 	X(hello); X(hello_reply); X(create); X(created); X(exec_body); X(exec); X(started); X(cmd_ref); X(sandbox_ref);      \
 	X(shutdown); X(signal); X(resize); X(wait_req); X(result); X(jobs); X(job_log); X(log_data); X(file); X(file_reply); X(entry);    \
-	X(sandboxes); X(stat); X(refused); X(changes_req); X(finish); X(changed); X(change)
+	X(sandboxes); X(stat); X(refused); X(changes_req); X(finish); X(changed); X(change); X(checkpoint); X(checkpointed)
 
 AK_MSG_EACH(AK_MSG_DECLARE);
 

@@ -69,6 +69,7 @@ enum ak_op {
 	AK_OP_SHUTDOWN = 14,	/* ak_shutdown -> OK, when nothing of any sandbox is left; then the executor ends */
 	AK_OP_CHANGES = 15,	/* ak_changes_req -> CHANGED: what the copy of the workspace has that the workspace has not */
 	AK_OP_FINISH = 16,	/* ak_finish -> CHANGED, when the sandbox has ended and its changes were dealt with */
+	AK_OP_CHECKPOINT = 17,	/* ak_checkpoint -> CHECKPOINTED: keep the copy as it is, to go back to with FINISH */
 	AK_OP_REQUESTS_END,
 
 	/* replies */
@@ -84,6 +85,7 @@ enum ak_op {
 	AK_OP_SANDBOX = 73,	/* ak_sandbox */
 	AK_OP_SANDBOXES = 74,	/* ak_sandboxes */
 	AK_OP_CHANGED = 75,	/* ak_changed + memfd */
+	AK_OP_CHECKPOINTED = 76,	/* ak_checkpointed */
 };
 
 /* why a request is refused; the text says it for people */
@@ -216,6 +218,7 @@ enum ak_finish_action {
 	AK_FINISH_KEEP = 1,	/* as a changeset: `ak diff`, `ak apply`, `ak discard` later */
 	AK_FINISH_APPLY = 2,	/* taken over into the workspace, all or nothing; where something is against it they are kept */
 	AK_FINISH_DISCARD = 3,	/* thrown away */
+	AK_FINISH_RESTORE = 4,	/* the copy becomes what it was at a checkpoint; the next sandbox goes on with that */
 	AK_FINISH_END,
 };
 
@@ -224,9 +227,14 @@ enum ak_finish_flags {
 };
 #define AK_FINISH_FLAGS_ALL 0x1u
 
+enum ak_checkpoint_flags {
+	AK_CHECKPOINT_LIVE = 1u << 0,	/* also while commands or jobs run; else refused with AK_CODE_BUSY */
+};
+#define AK_CHECKPOINT_FLAGS_ALL 0x1u
+
 /* what has become of them */
 enum ak_outcome {
-	AK_CHANGES_OPEN = 0,	/* nothing yet: CHANGES only */
+	AK_CHANGES_OPEN = 0,	/* nothing yet: CHANGES, and FINISH with RESTORE */
 	AK_CHANGES_NONE = 1,	/* there were none; nothing is kept */
 	AK_CHANGES_KEPT = 2,	/* as changeset `id`; with an error when they should have been applied */
 	AK_CHANGES_APPLIED = 3,

@@ -226,6 +226,136 @@ static void end(struct drive *d)
 	finish_gives(d, AK_FINISH_DISCARD, AK_CHANGES_DISCARDED);
 }
 
+/* ---- checkpoints ---- */
+
+#define TREE "find . -mindepth 1 -printf '%P %y %m %s %T@ %n %l\\n' | sort; find . -type f -size -100k | sort | xargs -r cat | cksum"
+
+/* everything that is seen inside; owned */
+static char *tree(struct drive *d)
+{
+	struct ran x = run_sh(d, TREE);
+	char *out = strdup(x.out[0]);
+
+	want(d, x.r == 0 && x.res.exit_code == 0 && x.len[0] > 0, "find: %s %s", x.out[1], d->err.msg);
+	ran_free(&x);
+	return out;
+}
+
+static uint32_t keep(struct drive *d)
+{
+	struct ak_checkpointed c = { 0 };
+
+	want(d, ak_checkpoint(d->cl, 0, 0, &c, &d->err) == 0, "CHECKPOINT: %s", d->err.msg);
+	return c.point;
+}
+
+/* Return: the checkpoint of what was there before */
+static uint32_t back_to(struct drive *d, uint32_t point, const char *was)
+{
+	struct ak_change_set s = { 0 };
+	uint32_t before;
+	char *now;
+
+	want(d, ak_restore(d->cl, 0, point, 0, &s, &d->err) == 0, "RESTORE %u: %s", point, d->err.msg);
+	before = s.point;
+	ak_change_set_release(&s);
+	again(d);
+	now = tree(d);
+	if (strcmp(now, was) != 0 && getenv("AK_COPY_VERBOSE"))
+		fprintf(stderr, "--- was\n%s--- is\n%s", was, now);
+	want(d, strcmp(now, was) == 0, "after RESTORE %u it is not as it was", point);
+	free(now);
+	return before;
+}
+
+static void points(struct drive *d)
+{
+	struct ak_request q = { .argv = (const char *[]){ "sleep", "1000", NULL } };
+	struct ak_checkpointed c;
+	struct ak_change_set s;
+	char *first, *second;
+	uint32_t one, two, three, job;
+
+	t(d, "copy:checkpoints-of-all-kinds-of-changes");
+	if (!begin(d, taking))
+		return;
+	sh_is(d, "mkdir -p t/u/v e; echo 1 >t/f; ln -s f t/l; ln t/f t/h; mkfifo t/p; printf 'a b' >'t/o d'; chmod 500 t/u; touch -d @5 t/f; rm gone", "");
+	one = keep(d);
+	first = tree(d);
+	sh_is(d, "chmod 700 t/u; rm -r t/u; echo u >t/u; echo 22 >t/f; rm t/l; mkdir t/l; rmdir e; echo g >gone; chmod 755 x; mv 't/o d' t/n; rm old; mkdir old", "");
+	two = keep(d);
+	second = tree(d);
+	want(d, strcmp(first, second) != 0, "nothing was changed");
+	three = back_to(d, one, first);
+	back_to(d, two, second);
+	back_to(d, one, first);
+	back_to(d, three, second);
+	free(second);
+
+	t(d, "copy:checkpoints-and-what-runs");
+	q.sandbox = d->box;
+	want(d, ak_exec_job(d->cl, &q, &job, &d->err) == 0, "%s", d->err.msg);
+	refused_with(d, ak_checkpoint(d->cl, 0, 0, &c, &d->err), AK_CODE_BUSY);
+	refused_with(d, ak_restore(d->cl, 0, one, 0, &s, &d->err), AK_CODE_BUSY);
+	want(d, ak_checkpoint(d->cl, 0, AK_CHECKPOINT_LIVE, &c, &d->err) == 0 && c.point > three, "live: %s", d->err.msg);
+	sh_is(d, "echo alive", "alive\n");	/* and nothing is left frozen */
+	want(d, ak_kill(d->cl, job, &d->err) == 0, "%s", d->err.msg);
+	want(d, ak_restore(d->cl, 0, one, AK_FINISH_FORCE, &s, &d->err) == 0, "%s", d->err.msg);
+	ak_change_set_release(&s);
+	again(d);
+
+	t(d, "copy:no-such-checkpoint");
+	refused_with(d, ak_restore(d->cl, 0, 1000000, 0, &s, &d->err), AK_CODE_CHANGES);
+	again(d);
+	second = tree(d);
+	want(d, strcmp(first, second) == 0, "something was changed");
+	free(second);
+	finish_gives(d, AK_FINISH_DISCARD, AK_CHANGES_DISCARDED);
+	refused_with(d, ak_restore(d->cl, 0, one, 0, &s, &d->err), AK_CODE_CHANGES);
+	again(d);
+	want(d, keep(d) > three, "a number came twice");
+	free(first);
+	over(d);
+}
+
+/* random changes, random ways back */
+static void rounds(struct drive *d, int n)
+{
+	static const char *const acts[] = {
+		"[ -p $F ] || echo $N >$F", "mkdir -p $F", "rm -rf $F", "ln -sfn $G $F", "mv -f $F $G", "chmod $M $F", "rm -rf $F; mkdir $F; echo $N >$F/in",
+		"cp -a $F $G", "[ -p $F ] || echo more >>$F", "ln -f $F $G", "touch -d @$N $F", "truncate -s 70000 $F", "rm -rf $F; echo x >$F",
+	};
+	uint32_t at[8] = { 0 };
+	char *was[8] = { 0 };
+
+	t(d, "copy:random-changes-and-ways-back");
+	if (!begin(d, plain))
+		return;
+	for (int i = 0; i < n && !d->why[0]; i++) {
+		size_t k = (size_t)random() % 8;
+		char text[2048];
+		size_t len = 0;
+		struct ran x;
+
+		for (int j = 0; j < 6; j++)
+			len += (size_t)snprintf(text + len, sizeof(text) - len, "{ N=%ld F=%c%s G=%c M=%o; %s; } 2>/dev/null\n", random() % 100000,
+						"abcxd"[random() % 5], random() % 3 ? "" : "/e", "abcxd"[random() % 5], (unsigned)(0400 | (random() & 0777)),
+						acts[(size_t)random() % (sizeof(acts) / sizeof(acts[0]))]);
+		x = run_sh(d, text);
+		ran_free(&x);
+		if (random() % 3 || !at[k]) {
+			free(was[k]);
+			at[k] = keep(d);
+			was[k] = tree(d);
+		} else {
+			back_to(d, at[k], was[k]);
+		}
+	}
+	for (size_t k = 0; k < 8; k++)
+		free(was[k]);
+	over(d);
+}
+
 static void not_allowed(struct drive *d)
 {
 	struct ak_change_set s;
@@ -409,6 +539,8 @@ int main(int argc, char *argv[])
 	}
 	not_allowed(&d);
 	disk(&d);
+	points(&d);
+	rounds(&d, 6 * (int)number(argv[3]));
 	killing(&d, (int)number(argv[3]));
 	t_end(&d);
 	return d.failed ? 1 : 0;

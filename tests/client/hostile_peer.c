@@ -147,6 +147,7 @@ static void on_reply(struct peer *p, struct ak_frame *f)
 	struct ak_log_data log;
 	struct ak_file_reply file;
 	struct ak_changed changed;
+	struct ak_checkpointed checkpointed;
 	int r = 0;
 
 	p->replies++;
@@ -201,6 +202,9 @@ static void on_reply(struct peer *p, struct ak_frame *f)
 		break;
 	case AK_OP_CHANGED:
 		r = ak_changed_decode(f->payload, f->len, &changed);
+		break;
+	case AK_OP_CHECKPOINTED:
+		r = ak_checkpointed_decode(f->payload, f->len, &checkpointed);
 		break;
 	case AK_OP_SANDBOX:
 		r = ak_stat_decode(f->payload, f->len, &st);
@@ -389,7 +393,7 @@ static long make_file(struct peer *p, int fds[AK_FDS_MAX], size_t *nfds)
 /* Return: payload bytes of a valid request of any kind */
 static long make_request(struct peer *p, uint16_t *op, int fds[AK_FDS_MAX], size_t *nfds)
 {
-	uint32_t cmd = an_id(p->cmd, p->ncmd), box = rnd(4) ? an_id(p->box, p->nbox) : 0;
+	uint32_t cmd = an_id(p->cmd, p->ncmd), action = 1 + (uint32_t)rnd(4), box = rnd(4) ? an_id(p->box, p->nbox) : 0;
 
 	/* running something is what most of it is about */
 	*op = rnd(3) == 0 ? AK_OP_EXEC : (uint16_t)(1 + rnd(AK_OP_REQUESTS_END - 1));
@@ -428,12 +432,14 @@ static long make_request(struct peer *p, uint16_t *op, int fds[AK_FDS_MAX], size
 		return make_file(p, fds, nfds);
 	case AK_OP_CHANGES:
 		return ak_changes_req_encode(&(struct ak_changes_req){ box, (uint32_t)rnd(20) }, p->out, AK_PAYLOAD_MAX);
+	case AK_OP_CHECKPOINT:
+		return ak_checkpoint_encode(&(struct ak_checkpoint){ box, (uint32_t)rnd(2) }, p->out, AK_PAYLOAD_MAX);
 	case AK_OP_FINISH:
 		if (rnd(20)) {
 			*op = AK_OP_LIST;
 			return 0;
 		}
-		return ak_finish_encode(&(struct ak_finish){ box, (uint8_t)(1 + rnd(3)), (uint32_t)rnd(2) }, p->out, AK_PAYLOAD_MAX);
+		return ak_finish_encode(&(struct ak_finish){ box, (uint8_t)action, (uint32_t)rnd(2), action == 4 ? 1 + (uint32_t)rnd(3) : 0 }, p->out, AK_PAYLOAD_MAX);
 	case AK_OP_SHUTDOWN:
 		if (rnd(200)) {
 			*op = AK_OP_LIST;

@@ -93,11 +93,13 @@ static inline void sample_stat(struct ak_stat *m)
 }
 static inline void sample_refused(struct ak_refused *m) { *m = (struct ak_refused){ AK_CODE_BUSY, 16, "busy", "wait" }; }
 static inline void sample_changes_req(struct ak_changes_req *m) { *m = (struct ak_changes_req){ 5, AK_CHANGES_MAX }; }
-static inline void sample_finish(struct ak_finish *m) { *m = (struct ak_finish){ 5, AK_FINISH_APPLY, AK_FINISH_FLAGS_ALL }; }
+static inline void sample_finish(struct ak_finish *m) { *m = (struct ak_finish){ 5, AK_FINISH_RESTORE, AK_FINISH_FLAGS_ALL, 7 }; }
+static inline void sample_checkpoint(struct ak_checkpoint *m) { *m = (struct ak_checkpoint){ 5, AK_CHECKPOINT_FLAGS_ALL }; }
+static inline void sample_checkpointed(struct ak_checkpointed *m) { *m = (struct ak_checkpointed){ 5, 6, 7 }; }
 static inline void sample_changed(struct ak_changed *m)
 {
 	*m = (struct ak_changed){ .flags = AK_CHANGED_MORE, .outcome = AK_CHANGES_KEPT, .id = "c-123456", .total = 9, .nprotected = 2,
-				  .nconflicts = 1, .err = 16, .text = "nothing was applied", .hint = "hint", .entries = 1, .data_len = 4,
+				  .nconflicts = 1, .point = 3, .err = 16, .text = "nothing was applied", .hint = "hint", .entries = 1, .data_len = 4,
 				  .bytes = sample_bytes, .bytes_len = 4 };
 }
 static inline void sample_change(struct ak_change *m)

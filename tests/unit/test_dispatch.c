@@ -68,6 +68,7 @@ START_TEST(sizes_are_those_of_the_messages)
 	struct ak_cmd_ref ref;
 	struct ak_changes_req changes;
 	struct ak_finish finish;
+	struct ak_checkpoint checkpoint;
 
 	sample_signal(&sig);
 	sample_resize(&resize);
@@ -76,6 +77,7 @@ START_TEST(sizes_are_those_of_the_messages)
 	sample_cmd_ref(&ref);
 	sample_changes_req(&changes);
 	sample_finish(&finish);
+	sample_checkpoint(&checkpoint);
 	least(CONN_NEW, AK_OP_HELLO, ak_hello_encode(&hello, buf, sizeof(buf)));
 	least(CONN_READY, AK_OP_CREATE, ak_create_encode(&create, buf, sizeof(buf)));
 	least(CONN_READY, AK_OP_EXEC, ak_exec_encode(&exec, buf, sizeof(buf)));
@@ -87,6 +89,7 @@ START_TEST(sizes_are_those_of_the_messages)
 	least(CONN_READY, AK_OP_KILL, ak_cmd_ref_encode(&ref, buf, sizeof(buf)));
 	least(CONN_READY, AK_OP_CHANGES, ak_changes_req_encode(&changes, buf, sizeof(buf)));
 	least(CONN_READY, AK_OP_FINISH, ak_finish_encode(&finish, buf, sizeof(buf)));
+	least(CONN_READY, AK_OP_CHECKPOINT, ak_checkpoint_encode(&checkpoint, buf, sizeof(buf)));
 	for (uint16_t op = AK_OP_STAT; op < AK_OP_REQUESTS_END; op++)
 		ck_assert_int_eq(dispatch_look(CONN_READY, op, 5, 0), -EBADMSG);
 	ck_assert_int_ge(dispatch_look(CONN_READY, AK_OP_LIST, 0, 0), 0);

@@ -233,6 +233,19 @@ START_TEST(changes_add_up_and_are_below_the_workspace)
 }
 END_TEST
 
+START_TEST(only_restore_names_a_checkpoint)
+{
+	struct ak_finish m;
+
+	sample_finish(&m);
+	m.point = 0;
+	ck_assert_int_eq(ak_finish_encode(&m, buf, sizeof(buf)), -EINVAL);
+	sample_finish(&m);
+	m.action = AK_FINISH_APPLY;
+	ck_assert_int_eq(ak_finish_encode(&m, buf, sizeof(buf)), -EINVAL);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("msg");
@@ -248,6 +261,7 @@ int main(void)
 	tcase_add_test(tc, texts_are_bounded_and_have_one_nul);
 	tcase_add_test(tc, output_lengths_agree);
 	tcase_add_test(tc, entries_are_below_what_was_listed);
+	tcase_add_test(tc, only_restore_names_a_checkpoint);
 	tcase_add_test(tc, changes_add_up_and_are_below_the_workspace);
 	srunner_run_all(sr, CK_NORMAL);
 	failed = srunner_ntests_failed(sr);
