@@ -112,7 +112,8 @@ struct trace {
  * trace_open() - open or make the file; a last line without its end, as a crash leaves it, is cut off
  * @session_fd:	borrowed; -1: write nothing
  * @session_id:	copied
- * Appends only. Return: 0; errno of openat(2) (a link: -ELOOP); -EINVAL (no regular file, or one that others can write).
+ * Appends only; an older file that others may read or write is closed to them. Return: 0; errno of openat(2) (a link: -ELOOP) and
+ * of reading; -EINVAL (no regular file, or one with other names).
  */
 int trace_open(struct trace *t, int session_fd, const char *session_id, bool verbose, struct ak_err *err);
 
@@ -120,12 +121,16 @@ int trace_open(struct trace *t, int session_fd, const char *session_id, bool ver
  * trace_turn() - append one record, with one write(2)
  * @now_ms:	wall clock, milliseconds since 1970, for "ts"
  * A full disk does not stop a run: Return: 0; negative errno with @err for the first failure in a row, for one warning; 0 for the
- * failures after it. A record that was written in part is taken back.
+ * failures after it (see @lost). A record that was written in part is taken back.
  */
 int trace_turn(struct trace *t, const struct trace_turn *turn, uint64_t now_ms, struct ak_err *err);
 void trace_close(struct trace *t);
 
-/** trace_args_sha() - first twelve hex digits of SHA-256 over the arguments as JSON with sorted names. Return: @buf (TRACE_SHA). */
+/**
+ * trace_args_sha() - first twelve hex digits of SHA-256 over the arguments as compact JSON with sorted names (over their bytes where
+ * they are no JSON); args_len in a record is the length of that text
+ * @buf:	TRACE_SHA bytes. Return: @buf.
+ */
 char *trace_args_sha(const char *args, size_t len, char *buf);
 
 #endif
