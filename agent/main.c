@@ -18,6 +18,7 @@ struct command {
 static const struct command commands[] = {
 	{"prices", cmd_prices},
 	{"models", cmd_models},
+	{"report", cmd_report},
 	{NULL, NULL},
 };
 

@@ -13,7 +13,7 @@
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 
-static const char *const agent_words[] = {"prices", "models"};
+static const char *const agent_words[] = {"prices", "models", "report"};
 
 bool hand_over_knows(const char *word)
 {

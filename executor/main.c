@@ -41,6 +41,7 @@ static const char help_text[] = "usage: ak COMMAND [OPTIONS]\n"
 				"  ak doctor [--json]                        what this host can enforce, and how to get the rest\n"
 				"  ak prices list|show                       prices of models\n"
 				"  ak models                                 models of a provider\n"
+				"  ak report [--days N]                      what sessions of the agent used and cost\n"
 				"  ak --version | --help\n";
 
 /* commands beside `ak exec`, which wants to know when ak started, and `ak doctor` */

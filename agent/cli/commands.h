@@ -7,5 +7,7 @@
 int cmd_prices(int argc, char *argv[], char *envp[]);
 /** cmd_models() - ak models: what the provider offers */
 int cmd_models(int argc, char *argv[], char *envp[]);
+/** cmd_report() - ak report: what sessions used, from their traces */
+int cmd_report(int argc, char *argv[], char *envp[]);
 
 #endif

@@ -123,6 +123,56 @@ refused 2 "started by ak"
 run "$IT/bin/ak-agent" no-such-command
 refused 2 'no command "no-such-command"'
 
+# trace SESSION LINE... - a trace as a session leaves it, below $WS/state
+trace() {
+	mkdir -p "$WS/state/ak/sessions/$1"
+	printf '%s\n' "${@:2}" >>"$WS/state/ak/sessions/$1/trace.jsonl"
+}
+
+# record DAY MODEL COST TOOLS
+record() {
+	printf '{"ts":"%sT10:00:00.000Z","session_id":"s","iteration":1,"model":"%s","input_tokens":100,"output_tokens":20,"cache_read_tokens":5,' "$1" "$2"
+	printf '"cache_write_tokens":1,"estimated_cost_usd":%s,"tool_calls":[%s],"stop_reason":"end_turn","compaction":null}' "$3" "$4"
+}
+
+t report:nothing-yet
+XDG_STATE_HOME=$WS/state run "$IT/bin/ak-agent" report
+is "exit code" "$RC" 0
+like text "$(out)" ': 0 sessions, 0 turns, .0'
+no "nothing is made" test -e "$WS/state"
+
+t report:sums
+today=$(date -u +%F)
+trace a "$(record "$today" m1 0.25 '{"name":"bash","approved":true,"is_error":false},{"name":"bash","approved":false,"is_error":true}')" \
+	"$(record "$today" m2 null '')" "$(record 2020-01-01 m1 9 '')"
+trace b "$(record "$today" m1 0.000001 '')" '{"torn":' "$(record "$today" m1 0 '')"
+mkdir -p "$WS/state/ak/sessions/c-no-trace"
+ln -s "$WS/state/ak/sessions/a" "$WS/state/ak/sessions/link"
+XDG_STATE_HOME=$WS/state run "$IT/bin/ak-agent" report --json
+is "exit code" "$RC" 0
+like "a broken line is counted" "$(err)" '^ak: report: 1 lines of traces are no records'
+is figures "$("$PY" -c 'import json,sys
+d=json.load(open(sys.argv[1]))
+print(d["schema"],d["sessions"],d["turns"],d["cost_usd"],d["unknown_cost_calls"],d["skipped_lines"],[(x["model"],x["turns"]) for x in d["by_model"]],
+      [(x["tool"],x["tool_calls"],x["tool_errors"],x["tool_denied"]) for x in d["by_tool"]],[x["day"]==sys.argv[2] for x in d["by_day"]])' "$O" "$today")" \
+	"ak-report/1 2 4 0.250001 1 1 [('m1', 3), ('m2', 1)] [('bash', 2, 1, 1)] [True]"
+XDG_STATE_HOME=$WS/state run "$IT/bin/ak-agent" report --days 36500
+like "older days" "$(out)" '(^|[^0-9])2020-01-01 +1 +100 +6 +20 +9[.]0000'
+like total "$(out)" '2 sessions, 5 turns, .9.2500 and 1 calls of unknown cost'
+
+t report:bad-input
+run "$IT/bin/ak-agent" report --days 0
+refused 2 '--days expects a number of days from 1 to 36500, got "0"'
+run "$IT/bin/ak-agent" report --day 3
+refused 2 'unknown option "--day"'
+run "$IT/bin/ak-agent" report x
+refused 2 'unexpected argument "x"'
+
+t report:through-ak
+XDG_STATE_HOME=$WS/state run "$AK" report --json
+is "exit code" "$RC" 0
+like document "$(out)" '^\{"schema":"ak-report/1"'
+
 t ak-links-neither-libcurl-nor-cjson
 if need nm; then
 	is symbols "$(nm "$AK" | grep -ciE 'curl_|cjson')" 0
@@ -155,6 +205,8 @@ breach agent-prints-with-cjson agent/json.c 'x = cJSON_PrintUnformatted(item);'
 breach agent-looks-up-in-any-case agent/json.c 'x = cJSON_GetObjectItem(o, "a");'
 breach cjson-elsewhere agent/cli/a.c '#include <cjson/cJSON.h>'
 breach libcurl-elsewhere agent/main.c '#include <curl/curl.h>'
+breach pcre-elsewhere agent/main.c '#include <pcre2.h>'
+breach libcrypto-elsewhere agent/main.c '#include <openssl/sha.h>'
 breach agent-starts-a-program agent/main.c 'execve(path, argv, envp);'
 breach agent-forks agent/main.c 'pid = fork();'
 breach executor-uses-the-agent executor/main.c '#include "agent/json.h"'
