@@ -145,7 +145,7 @@ def workspace(top):
     if not os.path.islink(top + "/out/link"):
         os.symlink("../src", top + "/out/link")
     git = ["git", "-C", top, "-c", "user.name=x", "-c", "user.email=x@y", "-c", "init.defaultBranch=main"]
-    for args in (["init", "-q"], ["add", "f", "g", "src"], ["commit", "-q", "-m", "x"]):
+    for args in (["init", "-q"], ["add", "f", "g", "src"], ["commit", "-q", "--allow-empty", "-m", "x"]):
         subprocess.run(git + args, check=True, stdin=subprocess.DEVNULL)
 
 
