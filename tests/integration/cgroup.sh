@@ -107,10 +107,10 @@ clean "after exit 3"
 in_cg -- nope
 is "code" "$RC" 127
 clean "after a command that is not found"
-in_cg --timeout 0.3 -- sh -c '(setsid sleep 97531 & setsid sh -c "sleep 97531" &) ; sleep 97531'
+in_cg --timeout 0.3 -- sh -c '(setsid sleep 97531'"$TAG"' & setsid sh -c "sleep 97531'"$TAG"'" &) ; sleep 97531'"$TAG"
 is "code" "$RC" 124
 clean "after a timeout"
-gone 97531 || nok "a process is left"
+gone 97531"$TAG" || nok "a process is left"
 in_cg --rw /nope:/x -- true
 is "code" "$RC" 125
 clean "after a refusal"
@@ -119,14 +119,14 @@ clean "after the reader went away"
 
 t "CG-05:killed-ak"
 for i in 1 2 3 4 5; do
-	env AK_CGROUP="$CG" "$AK" exec -C "$WS" -- sh -c 'echo up >up; exec sleep 97532' &
+	env AK_CGROUP="$CG" "$AK" exec -C "$WS" -- sh -c "echo up >up; exec sleep 97532$TAG" &
 	pid=$!
 	await "$WS/up"
 	rm -f "$WS/up"
 	kill -9 $pid
 	wait $pid 2>/dev/null
 done
-gone 97532 || nok "a process is left"
+gone 97532"$TAG" || nok "a process is left"
 if [ "$WHO" = root ]; then
 	# the keeper needs no later run
 	wait_for no_leaf || nok "the keeper left $(leaves | wc -l) groups"
@@ -135,7 +135,10 @@ else
 	in_cg -- true
 fi
 clean "after a later run"
-no "keepers left" pgrep -x ak-keeper -s 0
+_no_keeper() {
+	! pgrep -x ak-keeper -s 0
+}
+ok "keepers left" wait_for _no_keeper
 
 t "CG-05:only-leftovers-are-swept"
 mkdir "$CG/ak-tests" "$CG/ak-1-0123456789ab" "$CG/ak-2-0123456789ab"
@@ -176,24 +179,24 @@ if [ -x "$AKW" ]; then
 	weak_cg cgkill --pids 200 --timeout 1 -- /usr/bin/python3 -c 'import os
 while True:
     try:
-        if os.fork() == 0: os.execv("/usr/bin/sleep", ["sleep", "97533"])
+        if os.fork() == 0: os.execv("/usr/bin/sleep", ["sleep", "97533'"$TAG"'"])
     except OSError: pass'
 	is code "$RC" 124
-	gone 97533 || nok "a process is left"
+	gone 97533"$TAG" || nok "a process is left"
 	clean "after the loop"
 else
 	skip "no weak build"
 fi
 
 t "17:frozen-tree-ends"
-env AK_CGROUP="$CG" "$AK" exec -C "$WS" --timeout 3 --kill-after 0.2 -- sh -c 'echo up >up; exec sleep 97534' &
+env AK_CGROUP="$CG" "$AK" exec -C "$WS" --timeout 6 --kill-after 0.2 -- sh -c "echo up >up; exec sleep 97534$TAG" &
 pid=$!
 await "$WS/up"
 echo 1 >"$(leaves)/cgroup.freeze" || nok "cannot freeze"
 RC=0
 wait $pid || RC=$?
 is code "$RC" 124
-gone 97534 || nok "a process is left"
+gone 97534"$TAG" || nok "a process is left"
 clean "after a frozen tree"
 
 t "22:processor-time-of-the-group"
@@ -311,7 +314,7 @@ if [ "$WHO" = root ]; then
 	is "ak is not root" "$(awk '/^Uid:/ {print ($2 > 1000000)}' "/proc/$pid/status")" 1
 	kill -TERM $pid
 	wait $pid 2>/dev/null
-	no "the keeper has ended" test -d "/proc/$keeper"
+	ok "the keeper has ended" wait_for test ! -d "/proc/$keeper"
 	clean "after the keeper"
 	for o in "--identity root" ""; do
 		# shellcheck disable=SC2086

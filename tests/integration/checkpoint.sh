@@ -155,7 +155,7 @@ fi
 
 t "CKP-09:somebody-is-at-work"
 save
-"$AK" exec -C "$WS" -- sh -c 'touch up; exec sleep 71.9' >/dev/null 2>&1 &
+"$AK" exec -C "$WS" -- sh -c "touch up; exec sleep 71.9$TAG" >/dev/null 2>&1 &
 pid=$!
 wait_for test -e "$WS/up"
 for sub in save "restore $ID"; do

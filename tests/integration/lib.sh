@@ -15,6 +15,9 @@ E=$DIR/err
 RC=0
 WS=$DIR/ws
 mkdir -p "$WS"
+# of a fixed width, so that it is part of no other one: what a test looks for among the processes of the host is its own only, not
+# that of the pass of the other identity
+TAG=$(printf '%07d' $$)
 
 _record() { # KIND NAME DETAIL
 	printf '%s\t%s\t%s\n' "$1" "$SUITE/$2" "$3" >>"$RES"

@@ -88,12 +88,12 @@ kill -TERM "$pid"
 RC=0
 wait "$pid" || RC=$?
 is "a signal ends it" "$RC" 143
-"$AK" exec -C "$WS" --report "$REP" -- ./loop keyctl 777777777 8 >/dev/null 2>&1 &
+"$AK" exec -C "$WS" --report "$REP" -- ./loop keyctl 77$TAG 8 >/dev/null 2>&1 &
 pid=$!
 sleep 0.3
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
-ok "nothing outlives a killed ak" gone 777777777
+ok "nothing outlives a killed ak" gone 77$TAG
 
 t "SEC:a-second-observer-is-told"
 cat >"$DIR/outer.py" <<'PYEND'

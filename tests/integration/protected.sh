@@ -152,13 +152,13 @@ listing() {
 listing | LC_ALL=C sort >"$DIR/before"
 for ((i = 0; i < ${KILLS:-12}; i++)); do
 	run "$AK" exec -C "$WS" -- true
-	"$AK" exec -C "$WS" -- sleep 71.8 >/dev/null 2>&1 &
+	"$AK" exec -C "$WS" -- sleep 71.8"$TAG" >/dev/null 2>&1 &
 	pid=$!
 	sleep "0.0$((RANDOM % 9))"
 	kill -9 "$pid" 2>/dev/null
 	wait "$pid" 2>/dev/null
 done
-gone "sleep 71.8"
+gone "sleep 71.8$TAG"
 listing | LC_ALL=C sort >"$DIR/after"
 ok "listing" cmp "$DIR/before" "$DIR/after"
 

@@ -248,27 +248,28 @@ fi
 
 t "session:background-ends-with-its-call"
 mk
-sh_ 'sleep 9882 & setsid sleep 9882 & echo started'
+sh_ "sleep 9882$TAG & setsid sleep 9882$TAG & echo started"
 is output "$(out)" started
-gone 'sleep 9882' || nok "it is left"
+gone "sleep 9882$TAG" || nok "it is left"
 drop
 
 t "SESS-11:jobs"
 mk
 for i in 1 2 3; do
-	run "$AK" exec --in "$BOX" --detach -c "echo job$i; sleep 988$((2 + i))"
+	run "$AK" exec --in "$BOX" --detach -c "echo job$i; sleep 988$((2 + i))$TAG"
 	jobs[i]=$(out)
 done
-ok "they run" wait_for lives 'sleep 9885'
+ok "they run" wait_for lives "sleep 9885$TAG"
+wait_for sh -c '"$1" logs box "$2" | grep -q .' x "$AK" "${jobs[2]}"
 run "$AK" logs "$BOX" "${jobs[2]}"
 is "log of one" "$(out)" job2
 run "$AK" kill "$BOX" "${jobs[1]}"
-gone 'sleep 9883' || nok "the first is left"
+gone "sleep 9883$TAG" || nok "the first is left"
 run "$AK" jobs "$BOX"
 is "two run" "$(grep -c running "$O")" 2
 drop
-gone 'sleep 9884' || nok "the second is left"
-gone 'sleep 9885' || nok "the third is left"
+gone "sleep 9884$TAG" || nok "the second is left"
+gone "sleep 9885$TAG" || nok "the third is left"
 
 t "OUT-01:endless-output"
 mk

@@ -125,14 +125,14 @@ if need tmux; then
 	tm send-keys 'stty size; echo $TERM' Enter
 	screen '^24 80'
 	screen '^(tmux|screen)'
-	tm send-keys 'sleep 9890' Enter
-	ok "a command runs" wait_for lives 'sleep 9890'
+	tm send-keys "sleep 9890$TAG" Enter
+	ok "a command runs" wait_for lives "sleep 9890$TAG"
 	tm send-keys C-c
 	tm send-keys 'echo after=$?' Enter
 	screen '^after=130'
-	gone 'sleep 9890' || nok "Ctrl-C did not end it"
-	tm send-keys 'sleep 9891' Enter
-	ok "another runs" wait_for lives 'sleep 9891'
+	gone "sleep 9890$TAG" || nok "Ctrl-C did not end it"
+	tm send-keys "sleep 9891$TAG" Enter
+	ok "another runs" wait_for lives "sleep 9891$TAG"
 	sleep 0.5
 	tm send-keys C-z
 	screen 'Stopped'
@@ -217,10 +217,10 @@ PY
 	mk
 	tm new-session -d -x 80 -y 24 "env PS1='outer> ' bash --norc -i"
 	screen 'outer>'
-	tm send-keys "$AK exec --in $BOX --tty -- sleep 9892" Enter
-	ok "it runs" wait_for lives 'sleep 9892'
+	tm send-keys "$AK exec --in $BOX --tty -- sleep 9892$TAG" Enter
+	ok "it runs" wait_for lives "sleep 9892$TAG"
 	tm kill-server
-	gone 'sleep 9892' || nok "the command is left"
+	gone "sleep 9892$TAG" || nok "the command is left"
 	into -- true
 	is "the sandbox lives" "$RC" 0
 	drop
