@@ -92,7 +92,7 @@ void drv_start_with(struct drv *d, int argc, char *const argv[], bool late_filte
 	w->p.leaves = leaves;
 	(void)signal(SIGPIPE, SIG_IGN);
 	start(d, w, &err);
-	for (uint64_t until = ak_now_ns() + 10000000000u; !leaves && !d->ready && drv_pump(d, 100) && ak_now_ns() < until;)
+	for (uint64_t until = ak_now_ns() + 30000000000u; !leaves && !d->ready && drv_pump(d, 100) && ak_now_ns() < until;)
 		;
 	if (!leaves && !d->ready) {
 		(void)fprintf(stderr, "drv: not ready: %s\n", d->failed_text);
@@ -118,7 +118,7 @@ int drv_stop(struct drv *d)
 	for (size_t i = 0; i < DRV_CALLS; i++)
 		drv_free(&d->calls[i]);
 	(void)close(d->sb.ctl);
-	r = poll(&p, 1, 5000);
+	r = poll(&p, 1, 20000);
 	if (r <= 0)
 		(void)kill(d->sb.pid, SIGKILL);
 	(void)waitpid(d->sb.pid, NULL, __WALL);
@@ -423,7 +423,7 @@ struct call *drv_run(struct drv *d, const struct spec *s)
 	struct call *c = drv_exec(d, s);
 
 	if (c)
-		(void)drv_wait(d, c, 20000);
+		(void)drv_wait(d, c, 60000);
 	return c;
 }
 
@@ -454,7 +454,7 @@ int drv_code(const struct call *c)
 
 static bool until_flag(struct drv *d, const bool *flag)
 {
-	const uint64_t until = ak_now_ns() + 20000000000u;
+	const uint64_t until = ak_now_ns() + 60000000000u;
 
 	while (!*flag && ak_now_ns() < until && drv_pump(d, 50))
 		;
@@ -467,6 +467,18 @@ bool drv_stats(struct drv *d)
 
 	d->have_stats = false;
 	return drv_send(d, &q, NULL, 0) == 0 && until_flag(d, &d->have_stats);
+}
+
+bool drv_settle(struct drv *d)
+{
+	const uint64_t until = ak_now_ns() + 20000000000u;
+
+	while (ak_now_ns() < until && drv_stats(d)) {
+		if (d->stats.running == 0 && d->stats.spares == AK_INIT_SPARES && d->stats.processes <= 1 + 3 * AK_INIT_SPARES)
+			return true;
+		(void)usleep(10000);
+	}
+	return false;
 }
 
 int drv_file(struct drv *d, struct init_req q, int fd)

@@ -63,7 +63,7 @@ struct drv {
 void drv_start(struct drv *d, int argc, char *const argv[]);
 /** drv_start_leaves() - the same with INIT_LEAVES: every command wants a leaf */
 void drv_start_with(struct drv *d, int argc, char *const argv[], bool late_filters, bool leaves);
-/** drv_stop() - close the socket, wait for init; Return: milliseconds until it was gone, -1 after 5 s. */
+/** drv_stop() - close the socket, wait for init; Return: milliseconds until it was gone, -1 after 20 s. */
 int drv_stop(struct drv *d);
 
 /** drv_send() - one request with borrowed descriptors; Return: 0 or negative errno. */
@@ -76,13 +76,18 @@ bool drv_pump(struct drv *d, int ms);
 bool drv_wait(struct drv *d, struct call *c, int ms);
 /** drv_free() - forget a call */
 void drv_free(struct call *c);
-/** drv_run() - start and wait at most 20 s */
+/** drv_run() - start and wait at most a minute */
 struct call *drv_run(struct drv *d, const struct spec *s);
 /** drv_sh() - drv_run() of `sh -c TEXT`; drv_text() of a shell text with flags (SHELL is added) */
 struct call *drv_sh(struct drv *d, const char *text);
 struct call *drv_text(struct drv *d, const char *text, uint32_t flags);
 /** drv_stats() - ask and wait. */
 bool drv_stats(struct drv *d);
+/**
+ * drv_settle() - wait until no command runs and all is prepared: three commands with their keepers, and no more keepers waiting than that
+ * Return: false after 20 s.
+ */
+bool drv_settle(struct drv *d);
 /** drv_file() - one file operation; the data descriptor is borrowed (-1: none). Return: errno of the answer, -1: none came. */
 int drv_file(struct drv *d, struct init_req q, int fd);
 /** drv_code() - shell-like exit code of a call: code, 128 + signal, 1000 + exit_code for FAILED, -1: not ended */

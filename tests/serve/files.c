@@ -211,7 +211,7 @@ static void special(struct drv *d)
 	gives(d, "read-a-device", Q(.op = INIT_FILE_READ, .path = "/dev/zero"), memory_file("", 0), EACCES, NULL);
 	say(get(d, "sparse", 10ull << 30, 0, buf, sizeof(buf)) && get(d, "sparse", 5ull << 30, 10, buf, sizeof(buf)) && d->file.done == 10, "ALLOWED",
 	    "read-10-gb-in-parts", "%s", d->file_text);
-	say(ak_now_ns() - from < 5000000000u, "ALLOWED", "special-files-hold-nobody-up", "%llu ms", (unsigned long long)(ak_now_ns() - from) / 1000000);
+	say(ak_now_ns() - from < 30000000000u, "ALLOWED", "special-files-hold-nobody-up", "%llu ms", (unsigned long long)(ak_now_ns() - from) / 1000000);
 	want(drv_sh(d, "rm -f fifo sock zero sparse; chmod 444 a.txt"), "special-removed", 0, "");
 	gives(d, "write-what-is-read-only", Q(.op = INIT_FILE_WRITE, .path = "a.txt"), memory_file("x", 1), EACCES, NULL);
 	want(drv_sh(d, "chmod 4755 a.txt || chmod 755 a.txt"), "set-id-tried", 0, NULL);
@@ -267,7 +267,7 @@ static void blocked(struct drv *d)
 			(void)close(pipes[i][0]);
 		else
 			(void)drv_send(d, &Q(.type = INIT_REQ_KILL, .id = ids[i]), NULL, 0);
-		for (int k = 0; k < 100 && !d->have_file; k++)
+		for (int k = 0; k < 600 && !d->have_file; k++)
 			(void)drv_pump(d, 50);
 		good &= d->have_file && d->file.id == ids[i] && d->file.code == (i % 2 ? EPIPE : EINTR);
 		if (i % 2 == 0)
@@ -287,11 +287,12 @@ static void race(struct drv *d, const char *outside)
 	int ok = 0, refused = 0;
 
 	(void)snprintf(text, sizeof(text),
-		       "mkdir -p r/real; command -v perl >/dev/null && exec perl -e 'while (1) { for (@ARGV) "
+		       "mkdir -p r/real; ln -sfn real r/p; echo up; command -v perl >/dev/null && exec perl -e 'while (1) { for (@ARGV) "
 		       "{ symlink($_, \"r/t\"); rename(\"r/t\", \"r/p\") } }' %s real; "
 		       "while :; do ln -sfn %s r/p; ln -sfn real r/p; done 2>/dev/null", outside, outside);
 	c = drv_exec(d, &(struct spec){ .argv = (const char *const[]){ "sh", "-c", text, NULL } });
-	(void)usleep(300000);
+	for (int i = 0; i < 600 && c->len[0] == 0; i++)
+		(void)drv_pump(d, 50);
 	for (long i = 0; i < tries; i++) {
 		if (put(d, "r/p/escaped", "escaped", INIT_FILE_PARENTS, 0) == 0)
 			ok++;
@@ -299,7 +300,7 @@ static void race(struct drv *d, const char *outside)
 			refused++;
 	}
 	(void)drv_send(d, &(struct init_req){ .type = INIT_REQ_KILL, .id = c->id }, NULL, 0);
-	(void)drv_wait(d, c, 5000);
+	(void)drv_wait(d, c, 30000);
 	drv_free(c);
 	(void)snprintf(text, sizeof(text), "%s/escaped", outside);
 	say(ok > 0 && access(text, F_OK) < 0, "BLOCKED", "race-with-links", "written %d, refused %d", ok, refused);
