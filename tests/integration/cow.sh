@@ -40,7 +40,7 @@ echo old >"$WS/m"
 mkdir -p "$WS/d/e" "$WS/o"
 echo x >"$WS/d/e/f"
 echo 1 >"$WS/o/1"
-sleep 0.02
+sleep 0.05
 before=$(tree "$WS")
 ak --write cow --json -c 'echo more >>m; rm -r d; echo n >n; chmod 700 m; rm -r o; mkdir o; touch o/2; ln -s n l; cat m'
 is "exit code" "$RC" 0
@@ -97,7 +97,7 @@ is "state is empty" "$(ls "$XDG_STATE_HOME/ak/sessions")" ""
 t "diff-names-what-has-no-text"
 ln -s old "$WS/was"
 touch "$WS/nothing"
-sleep 0.02
+sleep 0.05
 ak --write cow -q -c 'ln -s /etc/passwd out; ln -sfn new was; rm nothing; touch empty; echo 1 >run; chmod 755 run; ln -s x "$(printf "l\ni")"'
 aks diff
 is "exit code" "$RC" 0
@@ -117,7 +117,7 @@ is "nothing" "$(ls "$WS")" ""
 aks discard
 mkdir "$WS/n"
 printf '[core]\n\tfsmonitor = x\n' >"$WS/n/config"
-sleep 0.02
+sleep 0.05
 ak --write cow --apply always -c 'mkdir n/objects n/refs; echo "ref: refs/heads/x" >n/HEAD'
 is "later" "$RC" 125
 like "named" "$(err)" '1 protected name: "n/HEAD"'
@@ -125,7 +125,7 @@ aks discard
 
 t "apply-always-and-its-refusals"
 echo a >"$WS/a"
-sleep 0.02
+sleep 0.05
 ak --write cow --apply always -q -c 'echo b >a; mkfifo p; chmod 4755 a 2>/dev/null; exit 0'
 is "exit code" "$RC" 0
 is "applied" "$(cat "$WS/a")" b
@@ -177,13 +177,17 @@ is "what nobody has seen is not deleted" "$RC" 1
 ok "there" test -e "$WS/d/unseen"
 aks discard
 echo a >"$WS/a"
-(
-	sleep 0.3
-	echo outside >"$WS/a"
-	touch "$DIR/changed"
-) &
-ak --write cow -q -c 'echo inside >a; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done'
-wait $!
+rm -f "$DIR/go"
+mkfifo "$DIR/go"
+exec 8<>"$DIR/go"
+"$AK" exec -C "$WS" --write cow -q -c 'echo inside >a; echo ready; read x' <&8 >"$DIR/ready" &
+pid=$!
+await "$DIR/ready"
+echo outside >"$WS/a"
+echo go >&8
+wait "$pid"
+is "the run itself" "$?" 0
+exec 8>&-
 aks apply
 is "changed while the run went on" "$RC" 1
 is "kept" "$(cat "$WS/a")" outside
@@ -197,7 +201,7 @@ aks discard
 
 t "97+98:protected-names-at-any-depth"
 git init -q "$WS/sub" 2>/dev/null || mkdir -p "$WS/sub/.git/hooks"
-sleep 0.02
+sleep 0.05
 ak --write cow -q -c 'mkdir -p deep/er/.GitHub .husky g/objects g/refs g/hooks
 	echo 1 >deep/er/.GitHub/x; echo 2 >.husky/pre-commit; echo 3 >sub/.git/hooks/post-commit; echo 4 >sub/.git/config
 	echo 5 >AGENTS.md; echo ref >g/HEAD; echo 6 >g/hooks/post-update; echo "gitdir: $PWD/g" >deep/.git; ln -s /etc deep/.envrc
@@ -223,7 +227,7 @@ is "taken" "$(cat "$WS/deep/er/.GitHub/x" "$WS/g/hooks/post-update")" "1
 
 t "hostile-names-and-shapes"
 echo keep >"$WS/keep"
-sleep 0.02
+sleep 0.05
 ak --write cow -q -c 'i=0; p=.; while [ $i -lt 60 ]; do p="$p/d$i"; i=$((i+1)); done; mkdir -p "$p"; echo deep >"$p/f"
 	n=$(printf "nl\nx"); echo 1 >"$n"; echo 2 >"$(printf "bad\377")"; echo 3 >" lead"; echo 4 >-dash; echo 5 >"$(printf "\342\200\256rtl")"
 	mkdir closed; echo 6 >closed/in; chmod 0 closed; echo 7 >hard; ln hard link; mkfifo fifo; ln -s /etc/passwd out; truncate -s 1g sparse
@@ -259,7 +263,7 @@ if need git; then
 	t "GIT-01:hooks-never-arrive-unnamed"
 	git init -q "$WS"
 	git -C "$WS" commit -q --allow-empty -m i
-	sleep 0.02
+	sleep 0.05
 	ak --write cow -q --json -c "printf '#!/bin/sh\ntouch M\n' >.git/hooks/post-commit; chmod +x .git/hooks/post-commit; echo a >a; $G add a; $G commit -qm a; rm -f M"
 	is "work inside" "$(js 'd["exit_code"]')" 0
 	is "the hook is told" "$(js '[p["path"] for p in d["changes"]["protected"]]')" "['.git/hooks/post-commit']"
@@ -277,7 +281,7 @@ if need git; then
 	rmdir "$WS"
 	git -C "$DIR/main3" worktree add -q "$WS"
 	was=$(cat "$WS/.git")
-	sleep 0.02
+	sleep 0.05
 	ak --write cow -q -c "mkdir g; $G init -q --bare g; echo \"gitdir: \$PWD/g\" >.git; mv .git x; rm -f .git; echo y >.git"
 	is "unchanged" "$(cat "$WS/.git")" "$was"
 	aks apply
@@ -328,7 +332,7 @@ if need git; then
 	git -C "$WS" add f
 	git -C "$WS" commit -qm one
 	git init -q --bare "$DIR/sub.git"
-	sleep 0.02
+	sleep 0.05
 	ak --write cow -q -c "set -e; $G init -q n; $G clone -q --no-hardlinks . c; $G checkout -q -b br; echo 2 >>f; $G commit -qam two; $G branch -q x
 		$G remote add o /nowhere; $G branch -q --set-upstream-to=br x; echo 3 >>f; $G stash -q; $G stash pop -q; $G config core.abbrev 9
 		$G worktree add -q wt; $G submodule --quiet add ./c s; $G commit -qam three; $G gc -q; $G status --porcelain"
@@ -354,7 +358,7 @@ if need git; then
 	git -C "$WS" config diff.external "$WS/evil"
 	git -C "$WS" config filter.x.clean "$WS/evil"
 	echo '* filter=x' >"$WS/.gitattributes"
-	sleep 0.02
+	sleep 0.05
 	ak --write cow -q -c 'echo 2 >>f; echo n >n'
 	for c in "diff" "diff --stat" "diff --json" "sessions list" "apply n" "apply" "sessions list"; do
 		# shellcheck disable=SC2086
@@ -368,7 +372,7 @@ fi
 
 t "law4:a-killed-run-keeps-its-changes"
 echo a >"$WS/a"
-sleep 0.02
+sleep 0.05
 "$AK" exec -C "$WS" --write cow -c 'echo b >>a; echo new >new; touch /tmp/x; echo ready >&2; sleep 60' 2>"$DIR/ready" &
 pid=$!
 await "$DIR/ready"
@@ -391,7 +395,7 @@ new"
 
 t "half-written-changesets"
 echo a >"$WS/a"
-sleep 0.02
+sleep 0.05
 ak --write cow -q -c 'echo b >a'
 sid=$(ls "$XDG_STATE_HOME/ak/sessions")
 cs=$XDG_STATE_HOME/ak/sessions/$sid
@@ -426,7 +430,7 @@ if [ "$WHO" = root ]; then
 	mount -t tmpfs -o size=2m none "$DIR/small"
 	mount -t tmpfs -o size=2m none "$DIR/smallws"
 	echo old >"$DIR/smallws/f"
-	sleep 0.02
+	sleep 0.05
 	run env XDG_STATE_HOME="$DIR/small" "$AK" exec -C "$WS" --write cow -c 'head -c 4m /dev/zero >f; echo rc=$?; echo small >s 2>/dev/null; exit 0'
 	is "the command sees it" "$(out)" "rc=1"
 	is "and is told of" "$RC" 0
@@ -467,7 +471,7 @@ ln -s "$WS" "$DIR/link"
 run "$AK" exec -C "$DIR/link" --write cow -- touch MARK
 refused 125 "is a symbolic link.*name the real path"
 echo a >"$WS/a"
-sleep 0.02
+sleep 0.05
 run env -C "$DIR/link" "$AK" exec --write cow --apply always -q -c 'echo b >a'
 is "from within" "$RC$(cat "$WS/a")" 0b
 run env XDG_STATE_HOME="$WS/st" "$AK" exec -C "$WS" --write cow -- touch MARK
@@ -491,7 +495,7 @@ t "old-kernels:layers-by-name"
 if [ -x "$AKW" ]; then
 	echo a >"$WS/a"
 	mkdir "$WS/d"
-	sleep 0.02
+	sleep 0.05
 	run env AK_WEAKEN=cgkill "$AKW" exec -C "$WS" --write cow --json -c 'echo b >a; rm -r d; mkdir d; touch d/x; grep -E " /\.ak-(lower|layer) " /proc/self/mountinfo; ls -A / | grep ak-'
 	is "no layer shows" "$(js 'd["stdout"]')" ""
 	is "changes" "$(js '[f["path"] for f in d["changes"]["files"]]')" "['a', 'd/x']"

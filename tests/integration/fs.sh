@@ -337,10 +337,11 @@ ak -- sh -c 'echo x >/dev/null && head -c 1 /dev/zero | wc -c'
 is "and still work" "$(out)" 1
 
 t "SIG:ignored-by-the-caller-stays-ignored"
-(trap '' HUP; exec "$AK" exec -q -C "$WS" -- sh -c 'sleep 1; exit 7') &
+(trap '' HUP; exec "$AK" exec -q -C "$WS" -- sh -c 'echo up >up; while [ ! -e go ]; do sleep 0.05; done; exit 7') &
 pid=$!
-sleep 0.4
+await "$WS/up"
 kill -HUP "$pid"
+: >"$WS/go"
 wait "$pid"
 is code $? 7
 

@@ -3,7 +3,8 @@
 
 Usage: onpty.py [--size ROWSxCOLS] [--limit SECONDS] STEPS CMD...
 STEPS is JSON: a list of [regex to wait for, text to send]; a send of {"size": [rows, cols]} resizes
-instead, and one of {"after": [seconds, text]} waits a little first, for what a program does right after printing.
+instead, and one of {"again": text} sends it every second until the next step's regex comes, for what a program does
+some time after printing.
 The exit code is the program's; 99 when a step's regex never came."""
 import fcntl
 import json
@@ -37,20 +38,23 @@ def main():
         if size:
             set_size(0, *size)
         os.execvp(cmd[0], cmd)
-    end, got, pos = time.monotonic() + limit, b"", 0
+    end, got, pos, again, due = time.monotonic() + limit, b"", 0, None, 0
     while time.monotonic() < end:
         while steps:
             m = re.compile(steps[0][0].encode()).search(got, pos)
             if not m:
                 break
             pos, send = m.end(), steps.pop(0)[1]
-            if isinstance(send, dict) and "after" in send:
-                time.sleep(send["after"][0])
-                os.write(fd, send["after"][1].encode("latin-1"))
+            again = None
+            if isinstance(send, dict) and "again" in send:
+                again, due = send["again"], time.monotonic() + 1
             elif isinstance(send, dict):
                 set_size(fd, *send["size"])
             else:
                 os.write(fd, send.encode("latin-1"))
+        if again is not None and time.monotonic() >= due:
+            os.write(fd, again.encode("latin-1"))
+            due = time.monotonic() + 1
         if not select.select([fd], [], [], 0.2)[0]:
             continue
         try:

@@ -144,7 +144,7 @@ is "identity" "$(js 'd["isolation"]["identity"]')" root
 unlike "warnings" "$(js 'd["warnings"]')" '^\[\]$'
 
 t "10+11:ak-holds-no-host-privilege"
-"$AK" exec -C "$WS" -- sh -c 'echo up >up; sleep 19' >/dev/null 2>&1 </dev/null &
+"$AK" exec -C "$WS" -- sh -c 'echo up >up; sleep 60' >/dev/null 2>&1 </dev/null &
 pid=$!
 await "$WS/up"
 is "in a user namespace of its own" "$([ "$(readlink /proc/$pid/ns/user)" != "$(readlink /proc/self/ns/user)" ] && echo yes)" yes
@@ -156,7 +156,7 @@ kill -TERM $pid
 wait $pid 2>/dev/null
 
 t "10:rss"
-"$AK" exec -C "$WS" -- sh -c 'echo up >up; sleep 19' >/dev/null 2>&1 </dev/null &
+"$AK" exec -C "$WS" -- sh -c 'echo up >up; sleep 60' >/dev/null 2>&1 </dev/null &
 pid=$!
 await "$WS/up"
 rss=$(awk '/^VmRSS/ {print $2}' /proc/$pid/status)
@@ -165,7 +165,7 @@ wait $pid 2>/dev/null
 ok "RSS of ak $rss kB" test "$rss" -le 3072
 
 t "16:killed-executor-frees-the-slot"
-"$AK" exec -C "$WS" -- sh -c 'echo up >up; sleep 19' >/dev/null 2>&1 </dev/null &
+"$AK" exec -C "$WS" -- sh -c 'echo up >up; sleep 60' >/dev/null 2>&1 </dev/null &
 pid=$!
 await "$WS/up"
 {

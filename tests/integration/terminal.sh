@@ -50,7 +50,7 @@ if [ -n "$PY" ]; then
 
 	t "TTY-05:named-job-control"
 	mk
-	term '[["\\$ ", "set -m; sleep 99 & fg\n"], ["\nsleep 99\r\n", {"after": [1, "\u001a"]}], ["Stopped", "kill -KILL %1; wait -f %1; echo e''nd\n"], ["end\r\n", "exit 5\n"]]' --tty -e PS1='$ ' -- bash --norc -i
+	term '[["\\$ ", "set -m; sleep 99 & fg\n"], ["\nsleep 99\r\n", {"again": "\u001a"}], ["Stopped", "kill -KILL %1; wait -f %1; echo e''nd\n"], ["end\r\n", "exit 5\n"]]' --tty -e PS1='$ ' -- bash --norc -i
 	is code "$RC" 5
 	unlike "no complaint" "$(out)" "no job control"
 	drop
@@ -115,6 +115,15 @@ _shows() {
 	tm capture-pane -p | grep -qE "$1"
 }
 
+# _foreground TEXT - a process with TEXT has the terminal and is not stopped: proc(5), the group is field 5 and the terminal's field 8
+_foreground() {
+	local p
+	for p in $(alive "$1"); do
+		awk '{ sub(/^.*\) /, ""); exit !($1 != "T" && $3 == $6) }' "/proc/$p/stat" && return 0
+	done
+	return 1
+}
+
 if need tmux; then
 	t "TTY:tmux-shell"
 	mk
@@ -126,18 +135,17 @@ if need tmux; then
 	screen '^24 80'
 	screen '^(tmux|screen)'
 	tm send-keys "sleep 9890$TAG" Enter
-	ok "a command runs" wait_for lives "sleep 9890$TAG"
+	ok "a command runs" wait_for _foreground "sleep 9890$TAG"
 	tm send-keys C-c
 	tm send-keys 'echo after=$?' Enter
 	screen '^after=130'
 	gone "sleep 9890$TAG" || nok "Ctrl-C did not end it"
 	tm send-keys "sleep 9891$TAG" Enter
-	ok "another runs" wait_for lives "sleep 9891$TAG"
-	sleep 0.5
+	ok "another runs" wait_for _foreground "sleep 9891$TAG"
 	tm send-keys C-z
 	screen 'Stopped'
 	tm send-keys 'fg' Enter
-	sleep 0.5
+	ok "it runs again" wait_for _foreground "sleep 9891$TAG"
 	tm send-keys C-c
 	tm send-keys 'echo back=$?' Enter
 	screen '^back=130'
@@ -205,8 +213,11 @@ PY
 		tm new-session -d -x 80 -y 24 "env PS1='outer> ' bash --norc -i"
 		screen 'outer>'
 		tm send-keys "$AK exec --in $BOX --tty -- vi text" Enter
-		sleep 1
-		tm send-keys i 'hello from vi' Escape ':wq' Enter
+		screen '^~'
+		tm send-keys i 'hello from vi'
+		screen '^hello from vi'
+		tm send-keys Escape
+		tm send-keys ':wq' Enter
 		screen 'outer> *$'
 		is "the file" "$(cat "$WS/text")" "hello from vi"
 		tm kill-server

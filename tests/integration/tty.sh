@@ -41,7 +41,7 @@ like text "$(out)" KeyboardInterrupt
 
 t "TTY-05:job-control"
 if need bash; then
-	term '[["\\$ ", "set -m; sleep 99 & fg\n"], ["\nsleep 99\r\n", {"after": [1, "\u001a"]}], ["Stopped", "kill -KILL %1; wait -f %1; echo e''nd\n"], ["end\r\n", "exit 5\n"]]' --tty --env PS1='$ ' -- bash --norc -i
+	term '[["\\$ ", "set -m; sleep 99 & fg\n"], ["\nsleep 99\r\n", {"again": "\u001a"}], ["Stopped", "kill -KILL %1; wait -f %1; echo e''nd\n"], ["end\r\n", "exit 5\n"]]' --tty --env PS1='$ ' -- bash --norc -i
 	is code "$RC" 5
 	unlike "no complaint" "$(out)" "no job control"
 fi
