@@ -5,6 +5,7 @@
 # Usage: tests/run-integration.sh [-b BUILD] [-w WEAKBUILD] [-k] [-s] [-o RESULTS] [-u|-r] [SUITE...]
 # KILLS=N: rounds of the tests that kill processes at random moments (6). SLOW=N: names the tests that took N seconds or more.
 # FULL=1: also rows of the suite backends that are run by hand only. SUITE_LIMIT: seconds that one suite may take (900).
+# DOCKER_CLI=PATH: docker of the suite backends, instead of podman's.
 #	-k keeps the work folder, -o keeps the result files there, -u and -r run one identity only, -s one after the other
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -170,7 +171,7 @@ run_as() {
 			AK="$work/bin/ak" AKW="$work/bin/ak-weak" ESC="$work/bin/escape" SERVE="$work/bin/serve" SERVEW="$work/bin/serve-weak" \
 			DIR="$work/$who/$s" WHO="$who" PY="$py" \
 			CG="${CGTOP:+$CGTOP/$who}" RES="$work/$who/results" SUITE="$s" TESTS="$work/tests" IT="$work" SRC="$work/src" REALHOME="$HOME" \
-			KILLS="${KILLS:-6}" SLOW="${SLOW:-}" FULL="${FULL:-}" \
+			KILLS="${KILLS:-6}" SLOW="${SLOW:-}" FULL="${FULL:-}" DOCKER_CLI="${DOCKER_CLI:-}" \
 			timeout -k 5 "${SUITE_LIMIT:-900}" bash "$work/tests/$s.sh" </dev/null &
 		pid=$!
 		wait "$pid" || echo "FAIL $who $s the suite itself ended with an error" | tee -a "$work/broken"

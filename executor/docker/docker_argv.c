@@ -247,21 +247,29 @@ char *docker_quote(const char *text)
 	return word;
 }
 
+/* is there another folder to go to than the one that every container has? */
+static bool enters(const struct docker_command *c)
+{
+	return c->workdir && strcmp(c->workdir, DOCKER_WORKDIR) != 0;
+}
+
 /*
  * The script around the command. Marks tell docker's own output and exit codes from the command's, whose end is known although
- * something it has left holds its streams. What the shell itself would say of a killed command goes nowhere.
+ * something it has left holds its streams. What the shell itself would say of a killed command goes nowhere. The working directory
+ * is entered here: what docker says of one that is not there may come on standard output, as if it were the command's.
  */
 static char *script_of(const struct docker_command *c)
 {
 	struct ak_buf b = {0};
-	char *quoted = c->text ? docker_quote(c->text) : NULL;
+	char *quoted = docker_quote(c->text ? c->text : ""), *dir = docker_quote(c->workdir ? c->workdir : "");
 	char *script;
 
-	if (c->text && !quoted)
-		return NULL;
 	if (c->mark)
-		ak_buf_printf(&b, "trap : HUP INT TERM; exec 3>&2 2>/dev/null; printf '\\001%s:s\\n' >&3; (exec 2>&3 3>&-; exec ",
-			      c->mark);
+		ak_buf_str(&b, "trap : HUP INT TERM; exec 3>&2 2>/dev/null; ");
+	if (c->mark && enters(c))
+		ak_buf_printf(&b, "cd -- %s || { echo chdir to %s: no such folder in the container, or not allowed >&3; exit 126; }; ", dir, dir);
+	if (c->mark)
+		ak_buf_printf(&b, "printf '\\001%s:s\\n' >&3; (exec 2>&3 3>&-; exec ", c->mark);
 	if (c->timeout_ms && c->has_timeout)
 		ak_buf_printf(&b, "timeout %" PRIu64 " ", docker_seconds(c->timeout_ms));
 	if (c->text)
@@ -270,8 +278,9 @@ static char *script_of(const struct docker_command *c)
 		ak_buf_str(&b, "\"$@\"");
 	if (c->mark)
 		ak_buf_printf(&b, "); printf '\\001%s:e%%s\\n' \"$?\" >&3", c->mark);
+	script = b.failed || !quoted || !dir ? NULL : strdup(b.data);
 	free(quoted);
-	script = b.failed ? NULL : strdup(b.data);
+	free(dir);
 	ak_buf_release(&b);
 	return script;
 }
@@ -284,7 +293,7 @@ struct docker_words docker_exec_args(const struct docker_command *c, const char 
 		add(&w, "-i");
 	if (c->env_file)
 		add2(&w, "--env-file", c->env_file);
-	add2(&w, "-w", c->workdir ? c->workdir : DOCKER_WORKDIR);
+	add2(&w, "-w", c->workdir && !c->mark ? c->workdir : DOCKER_WORKDIR);
 	add(&w, name);
 	add2(&w, "sh", "-c");
 	add_taken(&w, script_of(c));

@@ -26,6 +26,19 @@ static int ask(const struct runner *runner, struct docker_words w, struct runner
 	return err ? -err->code : -EIO;
 }
 
+/* without a daemon some versions of the CLI stumble over the format; what `docker version` says is the cause then */
+static int explain(const struct runner *runner, int why, struct ak_err *err)
+{
+	struct runner_result res = {0};
+	struct ak_err first = err ? *err : (struct ak_err){0};
+	int r = ask(runner, DOCKER_WORDS("version"), &res, err);
+
+	runner_result_release(&res);
+	if (r == 0 && err)
+		*err = first;
+	return r < 0 ? r : why;
+}
+
 int docker_engine_look(const struct runner *runner, struct docker_engine *ret, struct ak_err *err)
 {
 	struct docker_engine e = {0};
@@ -41,6 +54,8 @@ int docker_engine_look(const struct runner *runner, struct docker_engine *ret, s
 		e.rootless = geteuid() != 0;
 	} else {
 		r = ask(runner, DOCKER_WORDS("info", "--format", "{{range .SecurityOptions}}{{.}} {{end}}"), &res, err);
+		if (r < 0)
+			r = explain(runner, r, err);
 		e.rootless = r == 0 && res.out && strstr(res.out, "name=rootless");
 		e.remapped = r == 0 && res.out && strstr(res.out, "name=userns");
 		runner_result_release(&res);

@@ -25,6 +25,7 @@
 #define NS_PER_MS 1000000ull
 #define WRITE_MAX 4096u			/* PIPE_BUF: what a pipe that says it is writable takes without waiting */
 #define END_GRACE_MS 1000u		/* after the command's end, for its streams to end by themselves */
+#define STUCK_MS 1500u			/* then, for a reader that takes nothing */
 #define KILLED_GRACE_MS 5000u		/* after the container was killed, for the docker CLI to end */
 
 uint64_t session_after_ms(uint64_t ms)
@@ -116,10 +117,13 @@ static bool hook_start_expired(void *ctx)
 /* waits until descriptor 2 takes bytes; meanwhile time and the executor are looked at. Return: false: nobody will read them */
 static bool writable(struct session *s)
 {
-	while (!s->mute) {
+	uint64_t patience = session_after_ms(STUCK_MS);
+
+	while (!s->mute && (s->phase != PHASE_KILLED || ak_now_ns() < patience)) {
 		struct pollfd p[2] = { { .fd = 2, .events = POLLOUT }, { .fd = s->ctl_open ? s->w->ctl : -1, .events = POLLIN } };
 		uint64_t now = ak_now_ns();
-		uint64_t wait = s->deadline_ns > now ? (s->deadline_ns - now) / NS_PER_MS + 1 : 0;
+		uint64_t until = s->phase == PHASE_KILLED && patience < s->deadline_ns ? patience : s->deadline_ns;
+		uint64_t wait = until > now ? (until - now) / NS_PER_MS + 1 : 0;
 
 		if (poll(p, 2, !s->deadline_ns ? -1 : wait < 3600000 ? (int)wait : 3600000) < 0 && errno != EINTR)
 			return false;
@@ -129,8 +133,11 @@ static bool writable(struct session *s)
 			return true;
 		if (p[1].revents)
 			(void)session_readable(s);
-		if (s->deadline_ns && ak_now_ns() >= s->deadline_ns && !session_expired(s))
-			return false;
+		if (s->deadline_ns && ak_now_ns() >= s->deadline_ns) {
+			if (!session_expired(s))
+				return false;
+			patience = session_after_ms(STUCK_MS);
+		}
 	}
 	return false;
 }

@@ -288,6 +288,113 @@ row_result() {
 	esac
 }
 
+# --- sandboxes that stay; each row makes the one that it needs, unless the row before has left it ---
+
+STAY=stay
+
+# one command in it
+s() { # ARG...
+	run "$AK" exec --in "$STAY" "$@"
+}
+
+stay() { # [OPTION...] - make it, unless it is there
+	[ "$("$AK" ls --json | grep -c "\"name\":\"$STAY\"")" = 0 ] || return 0
+	run "$AK" create "$STAY" -C "$LOOKWS" "${BFLAGS[@]}" "$@"
+	is "create" "$RC $(err)" "0 "
+}
+
+row_stay() {
+	stay
+	s -- sh -c 'echo o; echo e >&2; cat; exit 9'
+	is "code" "$RC" 9
+	is "stdout" "$(out)" o
+	is "stderr" "$(err)" e
+	IN=$LOOKED s cat
+	ok "bytes" cmp "$LOOKED" "$O"
+	# shellcheck disable=SC2016
+	s --json -- sh -c 'kill -SEGV $$'
+	is "signal" "$(js 'd["signal"]')" SIGSEGV
+	is "backend" "$(js 'd["isolation"]["backend"]')" "$BE"
+	is "listed" "$("$AK" ls --json >"$O"; js 'd["sandboxes"][0]["backend"]')" "$BE"
+	[ "$BE" != local ] || like "said in every result" "$(js 'd["warnings"][0]' <(s --json true; cat "$O"))" "no isolation"
+	s -e "S_ASKED=a b" -- sh -c 'echo "$S_ASKED"; pwd; echo stay >stayed'
+	is "asked" "$(out | head -n 1)" "a b"
+	is "in the workspace" "$(cat "$LOOKWS/stayed")" stay
+	is "owner" "$(stat -c %u "$LOOKWS/stayed")" "$(stat -c %u "$LOOKWS")"
+	[ "$BE" != docker ] || is "containers" "$("$DOCKER" ps -q --filter label=ak.owner 2>/dev/null | wc -l)" 1
+}
+
+row_stay_session() {
+	stay
+	s -c 'mkdir -p d && cd d && export STAYING=yes'
+	# shellcheck disable=SC2016
+	s -c 'pwd; echo "$STAYING"'
+	like "folder and variable" "$(out | tr '\n' ' ')" "/d yes"
+	s -c 'cd ..; rmdir d'
+}
+
+row_stay_tty() {
+	stay
+	s --tty -- sh -c 'test -t 0 && test -t 1 && test -t 2 && echo terminal'
+	like "terminal" "$(out)" terminal
+}
+
+row_stay_jobs() {
+	local job
+	stay
+	s --detach -- sh -c "echo begun; exec sleep 7008.$$"
+	job=$(out)
+	wait_for stay_log "$job" || nok "no log: $(out) $(err)"
+	run "$AK" jobs "$STAY"
+	like "listed" "$(out)" "$job +running"
+	run "$AK" kill "$STAY" "$job"
+	is "kill" "$RC" 0
+	ok "gone" gone "7008.$$"
+}
+
+stay_log() { # JOB
+	run "$AK" logs "$STAY" "$1"
+	[ "$(out)" = begun ]
+}
+
+row_stay_timeout() {
+	stay
+	s -t 1 --kill-after 1s -- sh -c 'trap "" TERM; sleep 7009.'"$$"' & setsid sleep 7009.'"$$"' & sleep 7009.'"$$"
+	is "code" "$RC" 124
+	ok "gone" gone "7009.$$"
+	s sh -c 'echo after'
+	is "the next one" "$(out)" after
+}
+
+# by the driver of the client library, which has a name for each thing it tries
+row_stay_files() {
+	local only=files
+	[ "$BE" = native ] || [ -z "${FULL:-}" ] || only=
+	mkdir "$DIR/ops.$BE"
+	OPS=$only "$CLIENT/ops" "$AK" "$DIR/ops.$BE" "${BFLAGS[@]}" >"$O" 2>"$E"
+	is "code" "$?" 0
+	is "failed" "$(grep '^FAIL' "$O")" ""
+	like "tried" "$(out)" "file:links-out-and-fifos-are-refused"
+}
+
+row_stay_end() {
+	local pid
+	stay
+	s --detach -- sleep "7010.$$"
+	run "$AK" rm "$STAY"
+	is "a job runs" "$RC" 1
+	run "$AK" rm --force "$STAY"
+	is "rm" "$RC $(err)" "0 "
+	ok "gone" gone "7010.$$"
+	is "no list" "$("$AK" ls)" ""
+	is "left" "$(left)" ""
+	[ "$BE" != docker ] || [ -n "${FULL:-}" ] || return 0
+	stay --ttl 1s
+	pid=$("$AK" ls --json >"$O"; js 'd["sandboxes"][0]["pid"]')
+	ok "ends when idle" wait_for test ! -e "/proc/$pid"
+	is "left of it" "$(left)" ""
+}
+
 # what is left of this backend: processes that have the suite's mark, containers, files
 left() {
 	alive "be-left-$BE.$$"
@@ -324,6 +431,12 @@ row_crash() {
 		kill -9 "$pid"
 		wait "$pid" 2>/dev/null
 	done
+	# the same of one that stays: with its warden, if it has one
+	stay
+	s --detach -- sh -c "sleep 7005.$$; : be-left-$BE.$$"
+	pid=$("$AK" ls --json >"$O"; js 'd["sandboxes"][0]["pid"]')
+	[ "$BE" != docker ] || kill_children "$pid"
+	kill -9 "$pid"
 	b true
 	is "code of the next run" "$RC" 0
 	ok "nothing left" wait_for nothing_left

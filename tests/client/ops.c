@@ -535,6 +535,7 @@ int main(int argc, char *argv[])
 {
 	static const char *const pool[] = { "--pool", "2", NULL };
 	struct drive d = { .ak = argv[1], .ws = argv[2] };
+	const char *only = getenv("OPS");	/* "files": nothing else */
 	const char *const *more = argc > 3 ? (const char *const *)argv + 3 : pool;
 
 	if (argc < 3)
@@ -544,6 +545,13 @@ int main(int argc, char *argv[])
 	if (!want(&d, drive_box(&d, more) == 0, "%s (%s)", d.err.msg, d.err.hint)) {
 		t_end(&d);
 		return 1;
+	}
+	if (strcmp(only ? only : "", "files") == 0) {
+		files(&d);
+		shutdown_last(&d);
+		t_end(&d);
+		ak_close(d.cl);
+		return d.failed ? 1 : 0;
 	}
 	commands(&d);
 	output(&d);

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034
 # One suite for all backends: tests/backends/promises.tsv says which row each one passes, rows.sh holds the rows. Then what is
-# docker's or local's alone. docker is podman's CLI with an image made here; only root has it in this suite. FULL=1 also runs the
+# docker's or local's alone. docker is podman's CLI with an image made here (DOCKER_CLI=PATH: another one, with its engine); only root
+# has it in this suite. FULL=1 also runs the
 # rows that docker does not promise, and kills ak ten times instead of once.
 . "$TESTS/lib.sh"
 . "$TESTS/backends/rows.sh"
 
 IMAGE=ak-test:bb
-DOCKER=/usr/bin/docker
+# another CLI than podman's, as of a real engine: its absolute path; images are imported there and removed in the end
+DOCKER=${DOCKER_CLI:-/usr/bin/docker}
 NODOCKER=
+CLIENT=$IT/bin/client
 
 # an image of the host's static busybox, and two that lack something; in a store of our own
 make_images() {
@@ -17,7 +20,7 @@ make_images() {
 		echo "rootless docker is not set up by this suite"
 		return
 	}
-	[ -x "$DOCKER" ] && [ -x /usr/bin/podman ] || {
+	[ -x "$DOCKER" ] && { [ -n "${DOCKER_CLI:-}" ] || [ -x /usr/bin/podman ]; } || {
 		echo "no podman-docker on this machine (scripts/deps --test installs it where no other docker is)"
 		return
 	}
@@ -39,7 +42,7 @@ make_images() {
 	printf '[storage]\ndriver="vfs"\ngraphroot="%s"\nrunroot="%s"\n' "$DIR/store/graph" "$DIR/store/run" >"$DIR/storage.conf"
 	export CONTAINERS_CONF=$DIR/containers.conf CONTAINERS_STORAGE_CONF=$DIR/storage.conf
 	cp /usr/bin/busybox "$d/bin/busybox"
-	for a in sh sleep timeout cat id ls printf env head tail wc setsid kill grep mv true; do ln -s busybox "$d/bin/$a"; done
+	for a in sh sleep timeout cat id ls printf env head tail wc setsid kill grep mv true ln mkfifo mkdir rmdir; do ln -s busybox "$d/bin/$a"; done
 	tar -C "$d" -c . | "$DOCKER" import - "$IMAGE" >/dev/null 2>"$DIR/import.err" || {
 		echo "docker import failed: $(tail -n 1 "$DIR/import.err")"
 		return
@@ -95,12 +98,35 @@ rows_of() { # BACKEND COLUMN
 	done 7< <(grep -v '^#' "$TESTS/backends/promises.tsv" | cut -f "1,$2")
 }
 
+# par NAME ARG... - one run in the background; par_of NAME makes its end that of the last run. Containers start side by side
+par() {
+	local name=$1
+	shift
+	{
+		timeout 120 "$AK" exec -C "$WS" --backend docker --identity root "$@" </dev/null >"$DIR/par.$name.out" 2>"$DIR/par.$name.err"
+		echo $? >"$DIR/par.$name.code"
+	} &
+	PARS="${PARS:-} $!"
+}
+
+par_wait() {
+	local p
+	for p in $PARS; do wait "$p"; done
+	PARS=
+}
+
+par_of() {
+	cp "$DIR/par.$1.out" "$O"
+	cp "$DIR/par.$1.err" "$E"
+	RC=$(cat "$DIR/par.$1.code")
+}
+
 NODOCKER=$(make_images | tail -n 1)
 [ -n "$NODOCKER" ] || { # the exports of a subshell are lost
 	export CONTAINERS_CONF=$DIR/containers.conf CONTAINERS_STORAGE_CONF=$DIR/storage.conf
 }
 # podman's CLI, also where another docker comes first
-export PATH=/usr/bin:/bin:/usr/sbin:/sbin
+export PATH=${DOCKER%/*}:/usr/bin:/bin:/usr/sbin:/sbin
 
 t table-in-the-documentation
 while IFS= read -r line; do
@@ -207,14 +233,22 @@ is "owner" "$(stat -c %u:%g "$WS/f")" 1234:1234
 
 t docker:failures-are-told-apart
 b() { run "$AK" exec -C "$WS" "${BFLAGS[@]}" "$@"; }
-run "$AK" exec -C "$WS" --backend docker --identity root --image ak-test:none touch MARK
+par none --image ak-test:none touch MARK
+par net --image "$IMAGE" --net no-such-net touch MARK
+par cwd --image "$IMAGE" -w /nonexistent touch MARK
+par_wait
+par_of none
 refused 125 "docker sandbox unavailable: could not start container: .*docker pull ak-test:none"
-b --net no-such-net touch MARK
+par_of net
 refused 125 "docker sandbox unavailable: could not start container: .*network"
-b -w /nonexistent touch MARK
+par_of cwd
 refused 125 "docker exec: .*chdir"
 b -v /nonexistent:/x touch MARK
 refused 125 "-v \"/nonexistent\""
+run "$AK" create stay -C "$WS" --backend docker --identity root --image ak-test:none
+is "create: code" "$RC" 1
+like "create: message" "$(err)" "^ak: docker sandbox unavailable: could not start container: .*docker pull ak-test:none"
+is "create: no list" "$("$AK" ls)" ""
 is "left" "$("$DOCKER" ps -aq 2>/dev/null)" ""
 
 t docker:odd-workspace
@@ -242,16 +276,24 @@ wait "$pid" 2>/dev/null
 ok "gone" gone "7006.$$"
 
 t docker:images-that-lack-something
-run "$AK" exec -C "$WS" --backend docker --identity root --image ak-test:notimeout -t 1 -c 'echo x; trap "" TERM; sleep 60'
+echo inside >"$WS/f"
+par notimeout --image ak-test:notimeout -t 1 -c 'echo x; trap "" TERM; sleep 60'
+par bare --image ak-test:bare -- cat f
+par text --image ak-test:bare -c 'touch MARK'
+par nope --image ak-test:bare -- nope
+run "$AK" create stay -C "$WS" --backend docker --identity root --image ak-test:bare
+is "a sandbox that stays: code" "$RC" 1
+like "a sandbox that stays: message" "$(err)" "^ak: docker sandbox unavailable: "
+par_wait
+par_of notimeout
 is "without timeout: code" "$RC" 124
 is "without timeout: output" "$(out)" x
-echo inside >"$WS/f"
-run "$AK" exec -C "$WS" --backend docker --identity root --image ak-test:bare -- cat f
+par_of bare
 is "without sh: code" "$RC" 0
 is "without sh: output" "$(out)" inside
-run "$AK" exec -C "$WS" --backend docker --identity root --image ak-test:bare -c 'touch MARK'
+par_of text
 refused 125 "-c needs a shell"
-run "$AK" exec -C "$WS" --backend docker --identity root --image ak-test:bare -- nope
+par_of nope
 is "without sh: not found" "$RC" 127
 
 t docker:control-leftovers-are-noticed
@@ -270,4 +312,5 @@ else
 	skip "no weak build (make weak)"
 fi
 
+[ -z "${DOCKER_CLI:-}" ] || "$DOCKER" rmi -f "$IMAGE" ak-test:notimeout ak-test:bare >/dev/null 2>&1
 done_suite

@@ -203,6 +203,23 @@ START_TEST(direct_runs_the_command_itself)
 }
 END_TEST
 
+START_TEST(another_folder_is_entered_inside)
+{
+	struct docker_command c = {.text = "x", .workdir = "/a b", .mark = "M"};
+	struct docker_words w = docker_exec_args(&c, "N");
+	const char *text = line(&w);
+
+	ck_assert_ptr_nonnull(strstr(text, "docker|exec|-w|/workspace|N|sh|-c|"));
+	ck_assert_ptr_nonnull(strstr(text, "cd -- '/a b' || { echo chdir to '/a b': no such folder in the container, or not allowed >&3; exit 126; }; printf"));
+	c.mark = NULL;	/* without marks it is docker's to say */
+	w = docker_exec_args(&c, "N");
+	ck_assert_str_eq(line(&w), "docker|exec|-w|/a b|N|sh|-c|sh -c x");
+	c = (struct docker_command){.text = "x", .workdir = DOCKER_WORKDIR, .mark = "M"};
+	w = docker_exec_args(&c, "N");
+	ck_assert_ptr_null(strstr(line(&w), "cd --"));
+}
+END_TEST
+
 START_TEST(init_of_a_sandbox_that_stays)
 {
 	struct docker_command c = {.workdir = NULL};
@@ -286,6 +303,7 @@ int main(void)
 	tcase_add_test(t, exec_without_timeout_says_no_timeout);
 	tcase_add_test(t, exec_marks_begin_and_end);
 	tcase_add_test(t, direct_runs_the_command_itself);
+	tcase_add_test(t, another_folder_is_entered_inside);
 	tcase_add_test(t, init_of_a_sandbox_that_stays);
 	tcase_add_test(t, seconds_are_rounded_up);
 	tcase_add_test(t, quoting_is_what_a_shell_reads);

@@ -42,6 +42,15 @@ START_TEST(the_daemon_is_asked_what_it_is)
 	ck_assert_int_eq(look(a, &e), -ECONNREFUSED);
 	a[1].err = "permission denied while trying to connect to the Docker daemon socket\n";
 	ck_assert_int_eq(look(a, &e), -EACCES);
+	/* 20.10 */
+	a[1] = (struct fake_answer){.first = "info|", .code = 1, .err = "template: :1:8: executing \"\" at <.SecurityOptions>: reflect: "
+										"indirection through nil pointer\n"};
+	ck_assert_int_eq(look(a, &e), -EIO);
+	ck_assert_ptr_nonnull(strstr(err.msg, "template"));
+	struct fake_answer both[] = {a[0], a[1], {.first = "version", .code = 1, .err = "Cannot connect to the Docker daemon at unix:///x. "
+											 "Is the docker daemon running?\n"}, {0}};
+
+	ck_assert_int_eq(look(both, &e), -ECONNREFUSED);
 	a[1] = (struct fake_answer){.first = "info|", .timed_out = true, .code = 124};
 	ck_assert_int_lt(look(a, &e), 0);
 	ck_assert_ptr_nonnull(strstr(err.msg, "does not answer"));
