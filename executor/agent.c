@@ -18,11 +18,11 @@
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 
-#define EXE_FD 4
+#define EXE_FD 5
 
 /* what the child needs; everything else of the executor is closed */
 struct agent {
-	int exe, sock, parent;
+	int exe, sock, control, parent;
 	char *const *argv;
 	char *const *envp;
 };
@@ -43,8 +43,13 @@ static int place_descriptors(const struct agent *a)
 {
 	int sock = fcntl(a->sock, F_DUPFD_CLOEXEC, EXE_FD + 1);
 	int exe = fcntl(a->exe, F_DUPFD_CLOEXEC, EXE_FD + 1);
+	int control = a->control >= 0 ? fcntl(a->control, F_DUPFD_CLOEXEC, EXE_FD + 1) : -1;
 
 	if (sock < 0 || exe < 0 || dup2(sock, AGENT_SOCKET_FD) < 0 || dup3(exe, EXE_FD, O_CLOEXEC) < 0)
+		return -1;
+	if (a->control < 0)
+		(void)close(AGENT_CONTROL_FD);
+	else if (control < 0 || dup2(control, AGENT_CONTROL_FD) < 0)
 		return -1;
 	return (int)syscall(SYS_close_range, EXE_FD + 1, ~0U, 0);
 }
@@ -93,16 +98,16 @@ static bool executor_lives(const struct agent *a)
 
 static _Noreturn void become_agent(const struct agent *a)
 {
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || !executor_lives(a) || no_signals_held() < 0 || place_descriptors(a) < 0 ||
+	if (prctl(PR_SET_PDEATHSIG, a->control < 0 ? SIGKILL : SIGTERM) < 0 || !executor_lives(a) || no_signals_held() < 0 || place_descriptors(a) < 0 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || drop_capabilities() < 0 || enter_domain() < 0)
 		_exit(126);
 	(void)syscall(SYS_execveat, EXE_FD, "", a->argv, a->envp, AT_EMPTY_PATH);
 	_exit(127);
 }
 
-pid_t agent_spawn(int exe, char *const argv[], char *const envp[], int sock, int *ret_pidfd, struct ak_err *err)
+pid_t agent_spawn(int exe, char *const argv[], char *const envp[], int sock, int control, int *ret_pidfd, struct ak_err *err)
 {
-	struct agent a = { .exe = exe, .sock = sock, .argv = argv, .envp = envp };
+	struct agent a = { .exe = exe, .sock = sock, .control = control, .argv = argv, .envp = envp };
 	AK_AUTO_FD self = (int)syscall(SYS_pidfd_open, getpid(), 0);
 	int fd = -1;
 	pid_t pid;

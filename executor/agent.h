@@ -8,6 +8,7 @@
 struct ak_err;
 
 #define AGENT_SOCKET_FD 3	/* where the agent finds its end of the socketpair */
+#define AGENT_CONTROL_FD 4	/* and what tells it that it has to end, where there is such a thing */
 
 /**
  * agent_spawn() - start a program with nothing but a socket to the executor
@@ -15,14 +16,18 @@ struct ak_err;
  * @argv:	its arguments
  * @envp:	its whole environment
  * @sock:	the agent's end of ak_chan_pair(); borrowed
+ * @control:	-1: it is killed when the executor ends. Else the read end of a pipe, borrowed, that becomes AGENT_CONTROL_FD: what
+ *		is written there are numbers of signals, its end means that the executor is gone. The agent then gets SIGTERM when
+ *		the executor ends, which it may take its time to obey.
  * @ret_pidfd:	owned by the caller; the agent is its child and has to be waited for
  *
- * The agent has descriptors 0, 1, 2 of the executor and AGENT_SOCKET_FD, and no other; no_new_privs; no capability in any set; all
- * signals at their default and none blocked; a Landlock domain of its own, by which it can neither trace the executor nor (Linux
- * 6.12) signal it; and it is killed when the executor ends. What else it may reach it takes away by itself.
- * Requires: privs_serving() was called. Leaves: nothing to the agent; the executor as it was.
+ * The agent has descriptors 0, 1, 2 of the executor, AGENT_SOCKET_FD and @control, and no other; no_new_privs; no capability in any
+ * set; all signals at their default and none blocked; a Landlock domain of its own, by which it can neither trace the executor nor
+ * (Linux 6.12) signal it. What else it may reach it takes away by itself.
+ * Requires: nothing. Before privs_serving() the agent has the caller's ids, and root's without any capability where root calls, so
+ * that it can read the caller's keys and state; after it, those that are left. Leaves: the executor as it was.
  * Return: pid, or negative errno. A program that cannot be executed ends with 127, as the end of the socket shows.
  */
-pid_t agent_spawn(int exe, char *const argv[], char *const envp[], int sock, int *ret_pidfd, struct ak_err *err);
+pid_t agent_spawn(int exe, char *const argv[], char *const envp[], int sock, int control, int *ret_pidfd, struct ak_err *err);
 
 #endif

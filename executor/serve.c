@@ -83,6 +83,12 @@ static void on_listen(struct server *s, struct ev *ev, uint32_t events)
 	}
 }
 
+/* an empty pipe takes one byte at once */
+static bool tell(const struct server *s, uint8_t signo)
+{
+	return write(s->o->tell_fd, &signo, 1) == 1;
+}
+
 static void on_signal(struct server *s, struct ev *ev, uint32_t events)
 {
 	struct signalfd_siginfo si;
@@ -90,7 +96,11 @@ static void on_signal(struct server *s, struct ev *ev, uint32_t events)
 	(void)events;
 	if (read(ev->fd, &si, sizeof(si)) != (ssize_t)sizeof(si))
 		return;
-	if (si.ssi_signo == SIGTERM || si.ssi_signo == SIGINT || si.ssi_signo == SIGHUP || si.ssi_signo == SIGQUIT)
+	if (si.ssi_signo != SIGTERM && si.ssi_signo != SIGINT && si.ssi_signo != SIGHUP && si.ssi_signo != SIGQUIT)
+		return;
+	if (s->o->tell_fd > 0 && !s->told_ns && tell(s, (uint8_t)si.ssi_signo))
+		s->told_ns = ak_now_ns() + (uint64_t)SERVE_TOLD_MS * NS_PER_MS;
+	else
 		server_stop(s);
 }
 
@@ -154,6 +164,7 @@ static uint64_t next_deadline(const struct server *s)
 		sooner(&next, s->waits[i].deadline_ns);
 	sooner(&next, s->alive_ns);
 	sooner(&next, copy_due(s));
+	sooner(&next, s->stopping ? 0 : s->told_ns);
 	sooner(&next, idle_end(s));
 	if (pool_wanted(s))
 		sooner(&next, pool_due(s));
@@ -199,7 +210,7 @@ static void expire(struct server *s)
 	expire_waits(s, now);
 	look_alive(s, now);
 	copy_next(s);
-	if (idle && idle <= now)
+	if ((idle && idle <= now) || (s->told_ns && s->told_ns <= now))
 		server_stop(s);
 }
 

@@ -25,6 +25,8 @@ struct serve_opts {
 	int listen_fd;			/* bound, listening, SOCK_SEQPACKET; borrowed; -1: none */
 	int conn_fd;			/* one client that is there already, taken; its end is the end of serving; -1: none */
 	int signal_fd;			/* SIGTERM, SIGINT, SIGHUP: orderly end; borrowed; -1 */
+	int tell_fd;			/* a signal is told to the client by its number in one byte here, and serving ends when the client
+					 * does, with the second signal, or SERVE_TOLD_MS later; borrowed; 0: a signal ends it at once */
 	int alive_fd;			/* when its last name is removed (st_nlink 0) serving ends; borrowed; -1 */
 	uint64_t ttl_ms;		/* idle time (nothing runs and nobody asks) after which serving ends; 0: none */
 	int cgroup_dir;			/* place in which sandboxes get cgroups; borrowed; -1: none */

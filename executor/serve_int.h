@@ -38,6 +38,7 @@
 #define SERVE_START_MS 20000u	/* for a sandbox to be ready */
 #define SERVE_KILL_MS 15000u	/* for init to end a command it was told to kill, which by itself it does within 6 s; then its sandbox is ended */
 #define SERVE_END_MS 5000u	/* for a sandbox that was killed to be gone; it is reported and waited for further */
+#define SERVE_TOLD_MS 15000u	/* for a client that was told of a signal to end by itself */
 #define SERVE_QUIET_MS 8u	/* after an answer: what nobody waits for lets the client have the processors first ... */
 #define SERVE_QUIET_MAX_MS 200u	/* ... but not forever */
 #define SERVE_ALIVE_MS 5000u	/* how often alive_fd is looked at */
@@ -398,6 +399,7 @@ struct server {
 	uint64_t pool_ns;	/* not before: a pool that cannot be filled is not tried all the time */
 	uint64_t pool_late_ns;	/* not later, even if somebody asks for something all the time; 0: it is full */
 	bool ready_said;
+	uint64_t told_ns;	/* the client was told of a signal: when serving ends at the latest; 0 */
 	bool stopping;
 	struct waiter shutdown[4];
 	struct ak_err fatal;	/* code not 0: serving cannot go on */

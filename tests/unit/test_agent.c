@@ -78,7 +78,7 @@ static void start(const char *what, int *ret_sock, int *ret_pidfd, pid_t *ret_pi
 
 	(void)snprintf(self, sizeof(self), "%d", getpid());
 	ck_assert_int_eq(ak_chan_pair(sock, NULL), 0);
-	*ret_pid = agent_spawn(exe, argv, envp, sock[1], ret_pidfd, NULL);
+	*ret_pid = agent_spawn(exe, argv, envp, sock[1], -1, ret_pidfd, NULL);
 	ck_assert_int_gt(*ret_pid, 0);
 	ak_fd_close(&sock[1]);
 	ak_fd_close(&exe);
@@ -147,7 +147,7 @@ START_TEST(a_program_that_cannot_run_is_the_end_of_the_socket)
 	pid_t pid;
 
 	ck_assert_int_eq(ak_chan_pair(sock, NULL), 0);
-	pid = agent_spawn(exe, argv, envp, sock[1], &pidfd, NULL);
+	pid = agent_spawn(exe, argv, envp, sock[1], -1, &pidfd, NULL);
 	ck_assert_int_gt(pid, 0);
 	ak_fd_close(&sock[1]);
 	ck_assert_int_eq(recv(sock[0], &c, 1, 0), 0);
