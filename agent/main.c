@@ -14,11 +14,12 @@ struct command {
 	cli_fn *run;
 };
 
-/* The names are in executor/hand_over.c, too */
+/* The names are in executor/hand_over.c, too; run is started by executor/cmd_run.c */
 static const struct command commands[] = {
 	{"prices", cmd_prices},
 	{"models", cmd_models},
 	{"report", cmd_report},
+	{"run", cmd_run},
 	{NULL, NULL},
 };
 

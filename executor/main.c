@@ -9,6 +9,7 @@
 #include "executor/cmd_create.h"
 #include "executor/cmd_exec.h"
 #include "executor/cmd_named.h"
+#include "executor/cmd_run.h"
 #include "executor/cmd_serve.h"
 #include "executor/cmd_seccomp.h"
 #include "executor/config.h"
@@ -22,6 +23,7 @@
 static const char help_text[] = "usage: ak COMMAND [OPTIONS]\n"
 				"\n"
 				"  ak exec [OPTIONS] [--] COMMAND [ARG...]   run one command in a sandbox (ak exec --help)\n"
+				"  ak run [OPTIONS] [PROMPT | -]             run an agent on a task, in a sandbox (ak run --help)\n"
 				"  ak create NAME [OPTIONS]                  make a sandbox that stays (ak create --help)\n"
 				"  ak exec --in NAME [OPTIONS] [--] COMMAND  run a command in it; --detach: as a background job\n"
 				"  ak ls [--json]                            list named sandboxes\n"
@@ -51,6 +53,7 @@ static const struct {
 } commands[] = {
 	{ "create", cmd_create }, { "ls", cmd_ls },	{ "rm", cmd_rm },
 	{ "jobs", cmd_jobs },	  { "logs", cmd_logs }, { "kill", cmd_kill_job },
+	{ "run", cmd_run },
 	{ "serve", cmd_serve },	  { "config", cmd_config },
 	{ "checkpoint", cmd_checkpoint },
 	{ "apply", cmd_apply },	  { "discard", cmd_discard },

@@ -9,5 +9,11 @@ int cmd_prices(int argc, char *argv[], char *envp[]);
 int cmd_models(int argc, char *argv[], char *envp[]);
 /** cmd_report() - ak report: what sessions used, from their traces */
 int cmd_report(int argc, char *argv[], char *envp[]);
+/**
+ * cmd_run() - ak run, the agent's half
+ * @argv:	what ak has to say ("ok", "usage" or "unavailable", a message, a hint), then the words of the command line that are the
+ *		agent's. The socket to the executor is descriptor 3.
+ */
+int cmd_run(int argc, char *argv[], char *envp[]);
 
 #endif

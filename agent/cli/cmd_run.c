@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `ak run`, the agent's half: everything is made ready in an order in which the cheapest refusal comes first, then the loop runs,
+ * then the sandbox ends, and the result is written whatever happened. Process: agent. Privilege: none.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/cancel.h"
+#include "agent/cli/commands.h"
+#include "agent/gate.h"
+#include "agent/loop.h"
+#include "agent/prices.h"
+#include "agent/prompt.h"
+#include "agent/run_opts.h"
+#include "agent/session.h"
+#include "executor/shared/ak_buf.h"
+#include "executor/shared/ak_err.h"
+#include "executor/shared/ak_fd.h"
+
+#define CONNECT_MS 20000u
+#define ANSWER_MS 600000u /* for the first byte of a reply: large prompts take long */
+#define IDLE_MS 300000u	  /* between two pieces of it */
+#define MAX_TOKENS_KNOWN 32000u
+#define MAX_TOKENS_UNKNOWN 8192u
+
+/* everything one run owns */
+struct run {
+	char **env;
+	struct run_opts opts;
+	struct run_out out;
+	struct cancel cancel;
+	struct provider provider;
+	struct prices prices;
+	struct exec_client xc;
+	struct session session;
+	struct transcript transcript;
+	struct transcript_head head;
+	struct history hist;
+	struct spool_dir spools;
+	struct trace trace;
+	struct gate gate;
+	struct budget budget;
+	struct tool_env tools;
+	struct loop loop;
+	struct run_result result;
+	struct ak_buf task;
+	struct ak_buf system;
+	uint64_t start_ms;
+	bool opened;  /* provider */
+	bool resumed;
+};
+
+/* what ends a stage that failed: @r->result says it. Return: -1 */
+static int fail(struct run *r, enum run_end how)
+{
+	r->result.end = how;
+	return -1;
+}
+
+static int fail_cancelled(struct run *r)
+{
+	int what = cancel_take(&r->cancel);
+
+	if (what <= 0)
+		return fail(r, RUN_SANDBOX);
+	r->result.signal = what;
+	return fail(r, RUN_INTERRUPTED);
+}
+
+/* ---- stages ---- */
+
+/* ak's own word: the sandbox's options are wrong, or it cannot be made here */
+static int hear_executor(struct run *r, char *argv[])
+{
+	if (strcmp(argv[0], "ok") == 0)
+		return 0;
+	(void)ak_err_set(&r->result.err, EINVAL, "%s", argv[1]);
+	ak_err_hint(&r->result.err, "%s", argv[2]);
+	return fail(r, strcmp(argv[0], "usage") == 0 ? RUN_USAGE : RUN_SANDBOX);
+}
+
+static int open_provider(struct run *r)
+{
+	struct provider_wish wish = { .model = r->opts.model, .base_url = r->opts.base_url, .api = r->opts.api };
+	struct provider_target target = { 0 };
+	struct ak_err *err = &r->result.err;
+	int rc = provider_resolve(&wish, r->env, &target, err);
+
+	if (rc < 0)
+		return fail(r, rc == -ENOMEM ? RUN_ERROR : RUN_USAGE);
+	rc = provider_open(&r->provider, &target, r->env, r->opts.replay, r->opts.plain_http, err);
+	if (rc == -EACCES) {
+		r->result.fault = FAULT_AUTH;
+		return fail(r, RUN_PROVIDER);
+	}
+	if (rc < 0)
+		return fail(r, rc == -ENOMEM ? RUN_ERROR : RUN_USAGE);
+	r->opened = true;
+	provider_wipe_env(r->env);
+	r->provider.cancel_fd = r->cancel.fd;
+	r->provider.connect_ms = CONNECT_MS;
+	r->provider.head_ms = ANSWER_MS;
+	r->provider.idle_ms = IDLE_MS;
+	r->provider.ca_file = r->opts.ca_file;
+	return 0;
+}
+
+static int load_prices(struct run *r)
+{
+	struct ak_err *err = &r->result.err;
+	struct provider *p = &r->provider;
+
+	if (prices_load(&r->prices, r->env, err) < 0)
+		return fail(r, RUN_USAGE);
+	if (r->opts.price && prices_set(&r->prices, p->target.model, r->opts.price, err) < 0)
+		return fail(r, RUN_USAGE);
+	p->price = prices_find(&r->prices, p->target.name, p->target.model);
+	(void)prices_today(p->today);
+	return budget_need_price(&r->opts.limits, p->price, p->target.model, err) < 0 ? fail(r, RUN_USAGE) : 0;
+}
+
+static int read_task(struct run *r)
+{
+	bool ignored = false;
+	int rc = prompt_read(r->opts.prompt, &r->cancel, &r->task, &ignored, &r->result.err);
+
+	if (ignored)
+		run_out_warn(&r->out, "warning: nothing came from the pipe on standard input within 3 s; it is ignored");
+	if (rc == -EINTR)
+		return fail_cancelled(r);
+	return rc < 0 ? fail(r, RUN_USAGE) : 0;
+}
+
+static int open_sandbox(struct run *r)
+{
+	struct ak_err *err = &r->result.err;
+	int rc = xc_open(&r->xc, err);
+
+	if (rc == 0)
+		rc = xc_sandbox_create(&r->xc, err);
+	if (rc < 0 && cancel_came(&r->cancel))
+		return fail_cancelled(r);
+	return rc < 0 ? fail(r, RUN_SANDBOX) : 0;
+}
+
+static int resume(struct run *r)
+{
+	struct ak_err *err = &r->result.err;
+	int rc = r->opts.resume ? session_open(r->env, r->opts.resume, &r->session, err)
+				: session_last(r->env, r->xc.workspace, &r->session, err);
+
+	if (rc == 0)
+		rc = transcript_load(&r->transcript, r->session.dir, &r->head, &r->hist, err);
+	if (rc < 0)
+		return fail(r, rc == -EINVAL || rc == -ENOENT ? RUN_USAGE : RUN_ERROR);
+	if (strcmp(r->head.workspace, r->xc.workspace) != 0) {
+		(void)ak_err_set(err, EINVAL, "run: the session %s belongs to another workspace, %s", r->session.id, r->head.workspace);
+		ak_err_hint(err, "say -C %s", r->head.workspace);
+		return fail(r, RUN_USAGE);
+	}
+	r->resumed = true;
+	return 0;
+}
+
+static int begin(struct run *r)
+{
+	struct ak_err *err = &r->result.err;
+
+	if (session_new(r->env, r->opts.ephemeral, &r->session, err) < 0)
+		return fail(r, RUN_ERROR);
+	prompt_system(&r->opts, &r->xc, &r->system);
+	r->head.workspace = strdup(r->xc.workspace);
+	r->head.model = strdup(r->provider.target.model);
+	r->head.system = r->system.failed ? NULL : strdup(r->system.data ? r->system.data : "");
+	if (!r->head.workspace || !r->head.model || !r->head.system) {
+		(void)ak_err_set(err, ENOMEM, "run: not enough memory for a session");
+		return fail(r, RUN_ERROR);
+	}
+	return transcript_create(&r->transcript, r->session.dir, &r->head, err) < 0 ? fail(r, RUN_ERROR) : 0;
+}
+
+static int open_session(struct run *r)
+{
+	struct ak_err *err = &r->result.err;
+	int rc = r->opts.resume || r->opts.go_on ? resume(r) : begin(r);
+
+	if (rc < 0)
+		return rc;
+	if (spool_dir_open(&r->spools, r->session.dir, SPOOL_QUOTA, err) < 0 ||
+	    trace_open(&r->trace, r->session.dir, r->session.id, r->opts.verbose_trace, err) < 0)
+		return fail(r, RUN_ERROR);
+	return 0;
+}
+
+/* the user's turn into the history and the transcript */
+static int add_task(struct run *r)
+{
+	struct ak_buf text = { .max = PROMPT_MAX + (1u << 20) };
+	struct msg m = { .role = MSG_USER };
+	struct ak_err *err = &r->result.err;
+	int rc = 0;
+
+	if (r->resumed)
+		ak_buf_add(&text, r->task.data, r->task.len);
+	else
+		rc = prompt_first(r->task.data, r->session.id, !r->opts.no_instructions, &r->xc, &text, err);
+	if (rc == 0)
+		rc = text.failed ? -ENOMEM : msg_set_text(&m, text.data, text.len);
+	if (rc == 0 && transcript_add(&r->transcript, &m, err) < 0)
+		run_out_warn(&r->out, "warning: %s", err->msg);
+	if (rc == 0)
+		rc = history_join(&r->hist, &m);
+	msg_release(&m);
+	ak_buf_release(&text);
+	if (rc == 0)
+		return 0;
+	if (rc == -ENOMEM)
+		(void)ak_err_set(err, ENOMEM, "run: not enough memory for the prompt");
+	return fail(r, rc == -ECONNRESET ? RUN_SANDBOX : RUN_ERROR);
+}
+
+static uint64_t max_tokens(const struct run *r)
+{
+	const struct price *p = r->provider.price;
+	uint64_t most = p && p->max_output ? p->max_output : 0;
+
+	if (r->opts.max_response_tokens)
+		return most && r->opts.max_response_tokens > most ? most : r->opts.max_response_tokens;
+	return most == 0 ? MAX_TOKENS_UNKNOWN : most < MAX_TOKENS_KNOWN ? most : MAX_TOKENS_KNOWN;
+}
+
+static int fill_loop(struct run *r)
+{
+	struct loop *l = &r->loop;
+
+	r->tools = (struct tool_env){ .xc = &r->xc, .spools = &r->spools, .tool_timeout_ms = r->opts.tool_timeout_ms,
+				      .max_tool_timeout_ms = r->opts.max_tool_timeout_ms,
+				      .deadline_ms = budget_deadline_ms(&r->budget) };
+	*l = (struct loop){ .provider = &r->provider, .budget = &r->budget, .hist = &r->hist, .transcript = &r->transcript,
+			    .env = &r->tools, .cancel = &r->cancel, .out = &r->out, .trace = &r->trace, .result = &r->result,
+			    .approve = gate_call, .approve_ctx = &r->gate, .system = r->head.system, .effort = r->opts.effort,
+			    .session_id = r->session.id, .max_tokens = max_tokens(r) };
+	if (loop_init(l, &r->result.err) < 0)
+		return fail(r, RUN_ERROR);
+	return 0;
+}
+
+static void say_start(struct run *r)
+{
+	struct run_start s = { .model = r->provider.target.model, .provider = r->provider.target.name,
+			       .api = wire_api_name(r->provider.target.api), .approval = gate_name(&r->gate), .xc = &r->xc,
+			       .tools = r->loop.tools, .ntools = r->loop.ntools, .resumed = r->resumed, .stored = r->session.dir >= 0 };
+
+	run_out_start(&r->out, r->session.id, &s);
+}
+
+static int stages(struct run *r, char *argv[])
+{
+	if (hear_executor(r, argv) < 0 || open_provider(r) < 0 || load_prices(r) < 0)
+		return -1;
+	if (gate_open(&r->gate, &r->opts, &r->result.err) < 0)
+		return fail(r, RUN_USAGE);
+	if (read_task(r) < 0 || open_sandbox(r) < 0)
+		return -1;
+	gate_default(&r->gate, &r->opts, r->xc.write == AK_WRITE_NONE);
+	if (open_session(r) < 0 || fill_loop(r) < 0)
+		return -1;
+	say_start(r);
+	return add_task(r);
+}
+
+/* ---- the end ---- */
+
+static void tear_down(struct run *r)
+{
+	loop_release(&r->loop);
+	trace_close(&r->trace);
+	spool_dir_close(&r->spools);
+	transcript_close(&r->transcript);
+	transcript_head_release(&r->head);
+	history_release(&r->hist);
+	session_close(&r->session);
+	gate_close(&r->gate);
+	xc_close(&r->xc);
+	prices_release(&r->prices);
+	if (r->opened)
+		provider_close(&r->provider);
+	cancel_close(&r->cancel);
+	ak_buf_release(&r->task);
+	ak_buf_release(&r->system);
+	run_result_release(&r->result);
+	run_out_close(&r->out);
+}
+
+static int finish(struct run *r)
+{
+	struct run_about about = { .session_id = r->session.id[0] ? r->session.id : NULL, .model = r->provider.target.model,
+				   .provider = r->provider.target.name,
+				   .price_as_of = r->provider.price ? r->prices.as_of : NULL };
+	struct ak_err err = { 0 };
+	int code;
+
+	/* nothing may be left when the result says that it is over */
+	if (xc_sandbox_destroy(&r->xc, &err) < 0 && r->result.end != RUN_SANDBOX && !cancel_came(&r->cancel))
+		run_out_warn(&r->out, "warning: the sandbox did not end: %s", err.msg);
+	if (r->result.end == RUN_DONE && r->opts.fail_on_denied && r->result.ndenials > 0) {
+		r->result.end = RUN_DENIED;
+		(void)ak_err_set(&r->result.err, EACCES, "%zu call(s) were denied", r->result.ndenials);
+	}
+	r->result.duration_ms = tool_now_ms() - r->start_ms;
+	code = run_exit_code(&r->result);
+	if (run_out_result(&r->out, &r->result, &about) < 0 && code == 0)
+		code = 1;
+	return code;
+}
+
+static int begin_run(struct run *r, int argc, char *argv[])
+{
+	struct ak_err *err = &r->result.err;
+	int rc = run_opts_parse(argc - 3, argv + 3, &r->opts, err);
+	int opened;
+
+	/* the words may be wrong, but they say in which form */
+	opened = run_out_open(&r->out, &r->opts, rc < 0 ? NULL : err);
+	if (rc < 0 && strcmp(argv[0], "ok") != 0)
+		(void)hear_executor(r, argv);
+	else if (rc < 0 || opened < 0)
+		(void)fail(r, RUN_USAGE);
+	return rc < 0 ? rc : opened;
+}
+
+int cmd_run(int argc, char *argv[], char *envp[])
+{
+	struct run *r;
+	int code;
+
+	if (argc < 3) {
+		static const char text[] = "ak: ak-agent is started by ak (see ak run --help)\n";
+
+		(void)ak_write_all(STDERR_FILENO, text, sizeof(text) - 1);
+		return 2;
+	}
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return 1;
+	r->env = envp;
+	r->start_ms = tool_now_ms();
+	r->session.dir = r->transcript.fd = r->spools.fd = r->trace.fd = r->out.file = -1;
+	r->cancel = (struct cancel){ -1, -1, -1 };
+	(void)signal(SIGPIPE, SIG_IGN);
+	run_opts_init(&r->opts);
+	if (cancel_open(&r->cancel, &r->result.err) < 0) {
+		(void)fail(r, RUN_ERROR);
+	} else if (begin_run(r, argc, argv) == 0) {
+		if (r->opts.help) {
+			const char *help = run_opts_help();
+
+			code = ak_write_all(STDOUT_FILENO, help, strlen(help)) < 0;
+			tear_down(r);
+			free(r);
+			return code;
+		}
+		budget_start(&r->budget, &r->opts.limits, r->start_ms);
+		if (stages(r, argv) == 0)
+			loop_run(&r->loop);
+	}
+	code = finish(r);
+	tear_down(r);
+	free(r);
+	return code;
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The loop of a run; see loop.h. Process: agent. Privilege: none. */
+#include "agent/loop.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "agent/provider/call.h"
+#include "agent/schema.h"
+#include "executor/shared/ak_err.h"
+
+/* one reply, and what follows from it */
+struct turn {
+	struct completion reply;
+	struct call_report report;
+	struct msg results;
+	struct trace_call calls[LOOP_CALLS_MAX];
+	struct usage usage; /* failed attempts too */
+	const char *why;    /* for the trace: why the run stops here; NULL */
+};
+
+int loop_init(struct loop *l, struct ak_err *err)
+{
+	const struct tool *t;
+
+	for (size_t i = 0; (t = tool_at(i)) != NULL && i < LOOP_TOOLS_MAX; i++) {
+		int rc = schema_parse(t->schema, strlen(t->schema), &l->schemas[i], err);
+
+		if (rc < 0)
+			return rc;
+		l->tools[i] = (struct tool_def){ t->name, t->description, t->schema };
+		l->ntools = i + 1;
+	}
+	return 0;
+}
+
+void loop_release(struct loop *l)
+{
+	for (size_t i = 0; i < l->ntools; i++)
+		schema_free(l->schemas[i]);
+	l->ntools = 0;
+}
+
+/* ---- ends ---- */
+
+static bool end(struct loop *l, enum run_end how)
+{
+	l->result->end = how;
+	return false;
+}
+
+static bool end_memory(struct loop *l)
+{
+	(void)ak_err_set(&l->result->err, ENOMEM, "not enough memory for the conversation");
+	return end(l, RUN_ERROR);
+}
+
+static bool end_budget(struct loop *l, enum budget_which which, const char *reason)
+{
+	char text[BUDGET_STOP_TEXT];
+
+	l->result->which = which;
+	if (run_result_text(l->result, budget_stop_text(which, reason, text)) < 0)
+		return end_memory(l);
+	return end(l, RUN_BUDGET);
+}
+
+/* a signal, or the executor's end; the calls are answered already */
+static bool end_cancelled(struct loop *l)
+{
+	int what = cancel_take(l->cancel);
+
+	if (what == CANCEL_EXECUTOR_GONE || what == 0) {
+		(void)ak_err_set(&l->result->err, ECONNRESET, "the executor is gone");
+		return end(l, RUN_SANDBOX);
+	}
+	l->result->signal = what;
+	(void)ak_err_set(&l->result->err, EINTR, "interrupted by signal %d", what);
+	return end(l, RUN_INTERRUPTED);
+}
+
+static bool end_fault(struct loop *l, enum fault f)
+{
+	char reason[BUDGET_REASON];
+
+	l->result->fault = f;
+	switch (f) {
+	case FAULT_CANCELLED:
+		return end_cancelled(l);
+	case FAULT_OVERTIME:
+		l->result->err = (struct ak_err){ 0 };
+		if (budget_exceeded(l->budget, tool_now_ms(), reason) != BUDGET_TIME)
+			(void)snprintf(reason, sizeof(reason), "time limit reached");
+		return end_budget(l, BUDGET_TIME, reason);
+	case FAULT_REFUSAL:
+		return end(l, RUN_REFUSAL);
+	case FAULT_CONTEXT:
+		return end(l, RUN_CONTEXT);
+	case FAULT_INTERNAL:
+		return end(l, RUN_ERROR);
+	default:
+		return end(l, RUN_PROVIDER);
+	}
+}
+
+/* ---- the history ---- */
+
+static void stored(struct loop *l, int rc, const struct ak_err *err)
+{
+	if (rc < 0)
+		run_out_warn(l->out, "warning: %s", err->msg);
+}
+
+/* a turn is whole: into the transcript and the history. @m is empty afterwards */
+static bool keep(struct loop *l, struct msg *m)
+{
+	struct ak_err err = { 0 };
+
+	stored(l, transcript_add(l->transcript, m, &err), &err);
+	return history_join(l->hist, m) == 0 || end_memory(l);
+}
+
+static uint64_t bytes_of(const struct loop *l)
+{
+	uint64_t n = l->system ? strlen(l->system) : 0;
+
+	for (size_t i = 0; i < l->ntools; i++)
+		n += strlen(l->tools[i].description) + strlen(l->tools[i].schema) + 64;
+	for (size_t i = 0; i < l->hist->n; i++) {
+		const struct msg *m = &l->hist->v[i];
+		uint64_t plain = m->text_len + 32;
+
+		for (size_t k = 0; k < m->ncalls; k++)
+			plain += m->calls[k].args_len + 96;
+		for (size_t k = 0; k < m->nresults; k++)
+			plain += m->results[k].text_len + 96;
+		n += m->raw_len > plain ? m->raw_len : plain;
+	}
+	return n;
+}
+
+/* ---- asking ---- */
+
+static void on_retry(void *ctx, const struct provider_fault *f, unsigned attempt, uint64_t wait, const char *why)
+{
+	struct loop *l = ctx;
+
+	(void)f;
+	run_out_note(l->out, "  attempt %u failed: %s; the next one in %llu.%llu s", attempt, why, (unsigned long long)wait / 1000,
+		     (unsigned long long)wait % 1000 / 100);
+}
+
+/* Return: false: the run is over */
+static bool ask(struct loop *l, struct turn *t)
+{
+	struct provider *p = l->provider;
+	uint64_t bytes = bytes_of(l);
+	struct budget_call bc = { .price = p->price, .today = p->today, .model = p->target.model, .is_turn = true,
+				  .prompt_tokens = prompt_meter_bound(&l->meter, bytes, 0), .max_tokens = l->max_tokens };
+	struct provider_req rq = { .system = l->system, .tools = l->tools, .ntools = l->ntools, .msgs = l->hist->v, .nmsgs = l->hist->n,
+				   .effort = l->effort, .schema = l->output_schema, .cache_key = l->session_id, .stream = true };
+	struct call_hooks hooks = { .on_retry = on_retry, .ctx = l, .deadline_ms = budget_deadline_ms(l->budget) };
+	char reason[BUDGET_REASON];
+	enum budget_which which = budget_before_call(l->budget, &bc, tool_now_ms(), &rq.max_tokens, reason);
+	int rc;
+
+	if (which != BUDGET_OK)
+		return end_budget(l, which, reason);
+	rc = provider_call(p, &rq, &hooks, &t->reply, &t->report, &l->result->err);
+	budget_add(l->budget, &t->report.lost);
+	t->usage = t->report.lost;
+	if (rc == -EIO)
+		return end_fault(l, t->report.fault.fault);
+	if (rc < 0)
+		return end(l, RUN_ERROR);
+	budget_add(l->budget, &t->reply.usage);
+	usage_add(&t->usage, &t->reply.usage);
+	budget_turn(l->budget);
+	prompt_meter_learn(&l->meter, bytes, 0, &t->reply.usage);
+	l->result->turns++;
+	l->result->stop = t->reply.stop;
+	l->result->has_stop = true;
+	if (t->report.prompt_cut)
+		run_out_warn(l->out, "warning: the server counted so few tokens that it must have dropped part of the prompt");
+	return true;
+}
+
+/* ---- what a reply leads to ---- */
+
+static bool final_answer(struct loop *l, struct turn *t)
+{
+	char reason[BUDGET_REASON];
+
+	l->result->which = budget_exceeded(l->budget, tool_now_ms(), reason);
+	if (run_result_text(l->result, t->reply.msg.text ? t->reply.msg.text : "") < 0)
+		return end_memory(l);
+	return keep(l, &t->reply.msg) ? end(l, RUN_DONE) : false;
+}
+
+/* an answer that does not count: it is shown, and stored nowhere */
+static bool no_answer(struct loop *l, struct turn *t, enum run_end how, const char *what)
+{
+	if (t->reply.msg.text && run_result_text(l->result, t->reply.msg.text) < 0)
+		return end_memory(l);
+	(void)ak_err_set(&l->result->err, EIO, "%s%s%.300s", what, t->reply.stop_detail ? ": " : "",
+			 t->reply.stop_detail ? t->reply.stop_detail : "");
+	return end(l, how);
+}
+
+/* calls are open and the run has to stop: they get their results, and the text says why */
+static bool stop_before_tools(struct loop *l, struct turn *t, enum budget_which which, const char *reason)
+{
+	struct ak_err err = { 0 };
+
+	if (loop_not_run(&t->reply.msg, reason, t->calls, &t->results) < 0)
+		return end_memory(l);
+	run_out_results(l->out, &t->results);
+	stored(l, transcript_add(l->transcript, &t->reply.msg, &err), &err);
+	stored(l, transcript_add(l->transcript, &t->results, &err), &err);
+	return end_budget(l, which, reason);
+}
+
+static bool end_tools(struct loop *l, int rc)
+{
+	char reason[BUDGET_REASON];
+
+	if (rc == -ECONNRESET) {
+		(void)end_cancelled(l);
+		return false;
+	}
+	if (cancel_came(l->cancel))
+		return end_cancelled(l);
+	if (budget_exceeded(l->budget, tool_now_ms(), reason) != BUDGET_TIME)
+		(void)snprintf(reason, sizeof(reason), "time limit reached");
+	return end_budget(l, BUDGET_TIME, reason);
+}
+
+static bool run_calls(struct loop *l, struct turn *t)
+{
+	size_t n = t->reply.msg.ncalls;
+	struct loop_stop stop = { 0 };
+	struct ak_err err = { 0 };
+	char reason[BUDGET_REASON];
+	enum budget_which which = budget_exceeded(l->budget, tool_now_ms(), reason);
+	int rc;
+
+	if (which == BUDGET_OK)
+		which = budget_before_tools(l->budget, n, tool_now_ms(), reason);
+	if (which != BUDGET_OK)
+		return stop_before_tools(l, t, which, reason);
+	/* before the first command runs: whatever happens then, what was asked for is on record */
+	stored(l, transcript_add(l->transcript, &t->reply.msg, &err), &err);
+	budget_tools(l->budget, n);
+	l->result->tool_calls += n;
+	rc = loop_tools(l, &t->reply.msg, t->calls, &t->results, &stop);
+	if (rc < 0 && rc != -ECONNRESET)
+		return end_memory(l);
+	run_out_results(l->out, &t->results);
+	stored(l, transcript_add(l->transcript, &t->results, &err), &err);
+	return !(rc < 0 || stop.stopped) || end_tools(l, rc);
+}
+
+static bool follow(struct loop *l, struct turn *t, unsigned *pauses)
+{
+	if (t->reply.stop != STOP_PAUSE)
+		*pauses = 0;
+	switch (t->reply.stop) {
+	case STOP_MAX_TOKENS:
+		return no_answer(l, t, RUN_TRUNCATED, "the answer was cut at the maximum of its tokens");
+	case STOP_REFUSAL:
+		return no_answer(l, t, RUN_REFUSAL, "the model refused");
+	case STOP_CONTEXT:
+		return no_answer(l, t, RUN_CONTEXT, "the conversation fills the model's context");
+	case STOP_PAUSE:
+		if (++*pauses > LOOP_PAUSES_MAX)
+			return no_answer(l, t, RUN_PROVIDER, "the provider paused its own loop too often");
+		return keep(l, &t->reply.msg);
+	default:
+		return t->reply.msg.ncalls ? run_calls(l, t) : final_answer(l, t);
+	}
+}
+
+/* ---- the trace ---- */
+
+static void trace(struct loop *l, struct turn *t, uint64_t iteration, size_t ncalls)
+{
+	const struct exec_client *x = l->env->xc;
+	struct trace_sandbox sb = { .backend = "native", .network = xc_net_name(x->net), .workspace = xc_write_name(x->write),
+				    .seccomp = xc_seccomp_name(x->seccomp), .landlock_abi = x->landlock_abi, .denied_syscalls = -1,
+				    .denied_hosts = -1 };
+	struct trace_turn tt = { .iteration = iteration, .model = l->provider->target.model, .provider = l->provider->target.name,
+				 .usage = &t->usage, .calls = t->calls, .ncalls = ncalls, .stop = t->why, .sandbox = &sb,
+				 .attempts = t->report.attempts, .request_ms = t->report.total_ms, .request_id = t->report.request_id,
+				 .text = t->reply.msg.text, .text_len = t->reply.msg.text_len };
+	struct timespec now = { 0 };
+	struct ak_err err = { 0 };
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	if (trace_turn(l->trace, &tt, (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000, &err) < 0)
+		run_out_warn(l->out, "warning: %s", err.msg);
+}
+
+static const char *why_of(const struct loop *l, const struct turn *t, bool goes_on)
+{
+	if (goes_on || l->result->end == RUN_DONE || l->result->end == RUN_TRUNCATED || l->result->end == RUN_REFUSAL ||
+	    l->result->end == RUN_CONTEXT)
+		return l->result->has_stop ? stop_reason_name(t->reply.stop) : NULL;
+	return run_subtype(l->result);
+}
+
+/* one turn. Return: false: the run is over */
+static bool step(struct loop *l, uint64_t iteration, unsigned *pauses)
+{
+	struct turn *t = calloc(1, sizeof(*t));
+	size_t ncalls = 0;
+	bool on;
+
+	if (!t)
+		return end_memory(l);
+	t->results.role = MSG_USER;
+	on = ask(l, t);
+	if (on) {
+		run_out_assistant(l->out, &t->reply.msg, l->result->turns, &t->reply.usage);
+		on = follow(l, t, pauses);
+		ncalls = t->results.nresults < LOOP_CALLS_MAX ? t->results.nresults : LOOP_CALLS_MAX;
+	}
+	t->why = why_of(l, t, on);
+	if (t->report.attempts)
+		trace(l, t, iteration, ncalls);
+	/* a turn with calls and its results are in the transcript already; the trace has needed its strings */
+	if (t->results.nresults &&
+	    (history_join(l->hist, &t->reply.msg) < 0 || history_join(l->hist, &t->results) < 0))
+		on = end_memory(l);
+	completion_release(&t->reply);
+	msg_release(&t->results);
+	free(t);
+	return on;
+}
+
+void loop_run(struct loop *l)
+{
+	unsigned pauses = 0;
+
+	for (uint64_t i = 1;; i++) {
+		if (cancel_came(l->cancel)) {
+			(void)end_cancelled(l);
+			break;
+		}
+		if (!step(l, i, &pauses))
+			break;
+	}
+	l->result->usage = l->budget->total;
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a run shows. Process: agent. Privilege: none. */
+#include "agent/run_out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/exec_client.h"
+#include "agent/money.h"
+#include "agent/provider/provider.h"
+#include "executor/shared/ak_buf.h"
+#include "executor/shared/ak_err.h"
+#include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_json_out.h"
+
+#define NOTE_MAX 240u
+
+int run_out_open(struct run_out *o, const struct run_opts *opts, struct ak_err *err)
+{
+	*o = (struct run_out){ .format = opts->format, .quiet = opts->quiet, .tty_out = isatty(STDOUT_FILENO) == 1, .file = -1 };
+	if (!opts->output_last_message)
+		return 0;
+	o->file = open(opts->output_last_message, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC, 0644);
+	return o->file < 0 ? ak_err_sys(err, errno, "run: --output-last-message: open %s", opts->output_last_message) : 0;
+}
+
+void run_out_close(struct run_out *o)
+{
+	ak_fd_close(&o->file);
+}
+
+/* ---- lines ---- */
+
+static void say(const char *text)
+{
+	struct ak_buf b = { 0 };
+	char line[NOTE_MAX + 64];
+
+	(void)snprintf(line, sizeof(line), "%s", text);
+	ak_text_clean(line);
+	ak_buf_printf(&b, "ak: %s\n", line);
+	if (!b.failed)
+		(void)ak_write_all(STDERR_FILENO, b.data, b.len);
+	ak_buf_release(&b);
+}
+
+void run_out_note(struct run_out *o, const char *fmt, ...)
+{
+	char text[NOTE_MAX];
+	va_list ap;
+
+	if (o->quiet)
+		return;
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	say(text);
+}
+
+void run_out_warn(struct run_out *o, const char *fmt, ...)
+{
+	char text[NOTE_MAX];
+	va_list ap;
+
+	(void)o;
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	say(text);
+}
+
+static void put_out(struct run_out *o, const struct ak_buf *b)
+{
+	int rc = o->failed ? 0 : b->failed ? -ENOMEM : ak_write_all(STDOUT_FILENO, b->data, b->len);
+
+	if (rc < 0)
+		o->failed = -rc;
+}
+
+/* ---- stream-json ---- */
+
+static void stamp(char *buf, size_t size)
+{
+	struct timespec t = { 0 };
+	struct tm tm;
+	size_t n;
+
+	(void)clock_gettime(CLOCK_REALTIME, &t);
+	buf[0] = '\0';
+	if (!gmtime_r(&t.tv_sec, &tm))
+		return;
+	n = strftime(buf, size, "%Y-%m-%dT%H:%M:%S", &tm);
+	(void)snprintf(buf + n, size - n, ".%03ldZ", t.tv_nsec / 1000000);
+}
+
+static void open_event(struct run_out *o, struct ak_json *j, struct ak_buf *b)
+{
+	ak_json_init(j, b);
+	ak_json_obj(j, NULL);
+	(void)o;
+}
+
+/* the members every line has */
+static void close_event(struct run_out *o, struct ak_json *j, struct ak_buf *b)
+{
+	char ts[40];
+
+	stamp(ts, sizeof(ts));
+	ak_json_str(j, "ts", ts);
+	ak_json_u64(j, "seq", o->seq++);
+	ak_json_obj_end(j);
+	ak_buf_str(b, "\n");
+	put_out(o, b);
+	ak_buf_release(b);
+}
+
+static void put_session(struct run_out *o, struct ak_json *j)
+{
+	ak_json_str(j, "session_id", o->session_id[0] ? o->session_id : NULL);
+}
+
+static void put_isolation(struct ak_json *j, const struct exec_client *x)
+{
+	ak_json_obj(j, "isolation");
+	ak_json_str(j, "backend", "native");
+	ak_json_str(j, "seccomp", xc_seccomp_name(x->seccomp));
+	ak_json_u64(j, "landlock_abi", x->landlock_abi);
+	ak_json_str(j, "network", xc_net_name(x->net));
+	ak_json_str(j, "root", x->root);
+	ak_json_str(j, "workspace", xc_write_name(x->write));
+	ak_json_str(j, "identity", xc_identity_name(x->identity));
+	ak_json_obj_end(j);
+}
+
+void run_out_start(struct run_out *o, const char *session_id, const struct run_start *s)
+{
+	struct ak_buf b = { 0 };
+	struct ak_json j;
+
+	(void)snprintf(o->session_id, sizeof(o->session_id), "%s", session_id);
+	o->stored = s->stored;
+	run_out_note(o, "session %s%s, model %s (%s), workspace %s (%s), approval %s", session_id, s->resumed ? " goes on" : "", s->model,
+		     s->provider, s->xc->workspace, xc_write_name(s->xc->write), s->approval);
+	for (size_t i = 0; i < s->xc->nwarnings; i++)
+		run_out_note(o, "sandbox: %s", s->xc->warnings[i]);
+	if (o->format != RUN_STREAM_JSON)
+		return;
+	open_event(o, &j, &b);
+	ak_json_str(&j, "type", "system");
+	ak_json_str(&j, "subtype", "init");
+	put_session(o, &j);
+	ak_json_str(&j, "version", AK_VERSION);
+	ak_json_str(&j, "model", s->model);
+	ak_json_str(&j, "provider", s->provider);
+	ak_json_str(&j, "api", s->api);
+	ak_json_str(&j, "cwd", s->xc->workspace);
+	ak_json_str(&j, "approval", s->approval);
+	ak_json_bool(&j, "resumed", s->resumed);
+	ak_json_arr(&j, "tools");
+	for (size_t i = 0; i < s->ntools; i++)
+		ak_json_str(&j, NULL, s->tools[i].name);
+	ak_json_arr_end(&j);
+	put_isolation(&j, s->xc);
+	close_event(o, &j, &b);
+}
+
+static void put_text_block(struct ak_json *j, const char *text, size_t len)
+{
+	ak_json_obj(j, NULL);
+	ak_json_str(j, "type", "text");
+	ak_json_strn(j, "text", text, len);
+	ak_json_obj_end(j);
+}
+
+static void put_message(struct ak_json *j, const struct msg *m)
+{
+	ak_json_obj(j, "message");
+	ak_json_str(j, "role", m->role == MSG_USER ? "user" : "assistant");
+	ak_json_arr(j, "content");
+	for (size_t i = 0; i < m->nresults; i++) {
+		ak_json_obj(j, NULL);
+		ak_json_str(j, "type", "tool_result");
+		ak_json_str(j, "tool_use_id", m->results[i].call_id);
+		ak_json_strn(j, "content", m->results[i].text, m->results[i].text_len);
+		ak_json_bool(j, "is_error", m->results[i].is_error);
+		ak_json_obj_end(j);
+	}
+	if (m->text && m->text_len)
+		put_text_block(j, m->text, m->text_len);
+	for (size_t i = 0; i < m->ncalls; i++) {
+		ak_json_obj(j, NULL);
+		ak_json_str(j, "type", "tool_use");
+		ak_json_str(j, "id", m->calls[i].id);
+		ak_json_str(j, "name", m->calls[i].name);
+		ak_json_raw(j, "input", m->calls[i].args, m->calls[i].args_len);
+		ak_json_obj_end(j);
+	}
+	ak_json_arr_end(j);
+	ak_json_obj_end(j);
+}
+
+static void put_turn(struct run_out *o, const char *type, const struct msg *m)
+{
+	struct ak_buf b = { 0 };
+	struct ak_json j;
+
+	open_event(o, &j, &b);
+	ak_json_str(&j, "type", type);
+	put_session(o, &j);
+	put_message(&j, m);
+	close_event(o, &j, &b);
+}
+
+void run_out_assistant(struct run_out *o, const struct msg *m, uint64_t turn, const struct usage *u)
+{
+	char cost[MONEY_TEXT] = "unknown";
+
+	if (u->cost_source != COST_NONE)
+		(void)money_format(u->cost_picousd, 4, cost);
+	run_out_note(o, "turn %" PRIu64 ": %" PRIu64 " tokens in, %" PRIu64 " out, $%s%s", turn, u->prompt_total, u->output, cost,
+		     u->estimated ? " (estimated)" : "");
+	if (m->ncalls && m->text && m->text_len)
+		run_out_note(o, "  %.*s", (int)(m->text_len < 200 ? m->text_len : 200), m->text);
+	for (size_t i = 0; i < m->ncalls; i++)
+		run_out_note(o, "  %s %.*s", m->calls[i].name, (int)(m->calls[i].args_len < 160 ? m->calls[i].args_len : 160),
+			     m->calls[i].args);
+	if (o->format == RUN_STREAM_JSON)
+		put_turn(o, "assistant", m);
+}
+
+void run_out_results(struct run_out *o, const struct msg *m)
+{
+	for (size_t i = 0; i < m->nresults; i++) {
+		const struct tool_result *r = &m->results[i];
+		size_t n = strcspn(r->text, "\n");
+
+		if (r->is_error)
+			run_out_note(o, "  error: %.*s", (int)(n < 160 ? n : 160), r->text);
+	}
+	if (o->format == RUN_STREAM_JSON)
+		put_turn(o, "user", m);
+}
+
+/* ---- the end ---- */
+
+/* a terminal obeys control characters; a file gets the text as it is */
+static void put_final(struct run_out *o, const char *text, struct ak_buf *b)
+{
+	size_t n = strlen(text);
+
+	if (!o->tty_out) {
+		ak_buf_add(b, text, n);
+	} else {
+		for (size_t i = 0; i < n; i++) {
+			unsigned char c = (unsigned char)text[i];
+			bool c1 = c == 0xc2 && i + 1 < n && (unsigned char)text[i + 1] < 0xa0;
+
+			if (c1 || (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f)
+				ak_buf_str(b, "?");
+			else
+				ak_buf_add(b, &text[i], 1);
+			i += c1;
+		}
+	}
+	if (n == 0 || text[n - 1] != '\n')
+		ak_buf_str(b, "\n");
+}
+
+static void say_end(struct run_out *o, const struct run_result *r)
+{
+	char cost[MONEY_TEXT] = "unknown";
+
+	if (r->err.msg[0])
+		run_out_warn(o, "%s%s%s%s", r->err.msg, r->err.hint[0] ? " (" : "", r->err.hint, r->err.hint[0] ? ")" : "");
+	if (r->usage.cost_source != COST_NONE)
+		(void)money_format(r->usage.cost_picousd, 4, cost);
+	if (o->session_id[0])
+		run_out_note(o, "%s: %" PRIu64 " turns, %" PRIu64 " tool calls, $%s, %" PRIu64 ".%" PRIu64 " s%s%s", run_status(r),
+			     r->turns, r->tool_calls, cost, r->duration_ms / 1000, r->duration_ms % 1000 / 100,
+			     o->stored ? "; go on with --resume " : "", o->stored ? o->session_id : "");
+}
+
+static void write_file(struct run_out *o, const struct run_result *r)
+{
+	struct ak_err err = { 0 };
+	int rc = o->file < 0 || !r->text ? 0 : ak_write_all(o->file, r->text, strlen(r->text));
+
+	if (rc < 0) {
+		(void)ak_err_sys(&err, -rc, "run: --output-last-message");
+		run_out_warn(o, "%s", err.msg);
+		if (!o->failed)
+			o->failed = -rc;
+	}
+}
+
+int run_out_result(struct run_out *o, const struct run_result *r, const struct run_about *a)
+{
+	struct ak_buf b = { 0 };
+	struct ak_json j;
+
+	say_end(o, r);
+	write_file(o, r);
+	if (o->format == RUN_TEXT) {
+		if (r->text)
+			put_final(o, r->text, &b);
+		if (b.len)
+			put_out(o, &b);
+		ak_buf_release(&b);
+		return -o->failed;
+	}
+	open_event(o, &j, &b);
+	run_result_json(&j, r, a);
+	close_event(o, &j, &b);
+	return -o->failed;
+}

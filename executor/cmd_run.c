@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `ak run`, the parent: the policy is sealed from the command line and the user's settings, then the agent is started, then host
+ * privilege is given up, and then the agent is served. The agent is started before the ids change because it reads the caller's
+ * keys and state; nothing it says is read before the policy is sealed and the privilege gone.
+ * Process: executor. Privilege: what the caller has until privs_serving(), then none on the host.
+ */
+#include "executor/cmd_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "executor/agent.h"
+#include "executor/args.h"
+#include "executor/companion.h"
+#include "executor/config.h"
+#include "executor/limits.h"
+#include "executor/opts.h"
+#include "executor/prepare.h"
+#include "executor/run_words.h"
+#include "executor/serve.h"
+#include "executor/shared/ak_buf.h"
+#include "executor/shared/ak_chan.h"
+#include "executor/shared/ak_err.h"
+#include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_msg.h"
+#include "executor/stream.h"
+
+#define EXIT_FAILED 1
+#define AGENT_END_MS 20000 /* for the agent to end once its socket has */
+#define REFUSE_MS 10000	   /* for the agent to ask */
+
+/* what the agent is told first: nothing is wrong, the words are, or the sandbox cannot be had */
+#define STATE_OK "ok"
+#define STATE_USAGE "usage"
+#define STATE_UNAVAILABLE "unavailable"
+
+/* everything one run owns */
+struct run_cmd {
+	struct run_words words;
+	struct exec_opts opts;
+	struct prepared p;
+	struct limits limits;
+	int exe;
+	int sock[2];	/* ours, the agent's */
+	int control[2]; /* the agent's, ours */
+	int signal_fd;
+	int pidfd;
+	pid_t pid;
+};
+
+static int say(const struct ak_err *err, int code)
+{
+	struct ak_buf b = { 0 };
+
+	ak_buf_printf(&b, "ak: %s%s%s%s\n", err->msg, err->hint[0] ? " (" : "", err->hint, err->hint[0] ? ")" : "");
+	if (!b.failed)
+		(void)ak_write_all(STDERR_FILENO, b.data, b.len);
+	ak_buf_release(&b);
+	return code;
+}
+
+static int block_signals(struct run_cmd *r, struct ak_err *err)
+{
+	static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		struct sigaction old;
+
+		/* one that is ignored (nohup) stays so */
+		if (sigaction(signals[i], NULL, &old) < 0 || old.sa_handler != SIG_IGN)
+			sigaddset(&set, signals[i]);
+	}
+	if (signal(SIGCHLD, SIG_DFL) == SIG_ERR || signal(SIGPIPE, SIG_IGN) == SIG_ERR || signal(SIGXFSZ, SIG_IGN) == SIG_ERR ||
+	    sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return ak_err_sys(err, errno, "set up signals");
+	r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return r->signal_fd < 0 ? ak_err_sys(err, errno, "signalfd") : 0;
+}
+
+/* What the command line and the settings allow. Return: 0; -EINVAL (usage); other negative errno (no sandbox here) */
+static int seal(struct run_cmd *r, int argc, char *const argv[], char *const env[], const char **ret_state, struct ak_err *err)
+{
+	int e = run_words_split(argc, argv, &r->words, err);
+
+	*ret_state = STATE_USAGE;
+	if (e == 0)
+		e = config_parse(ARGS_SERVE, r->words.nshape, r->words.shape, env, &r->opts, err);
+	if (e == 0 && r->opts.backend != BACKEND_NATIVE) {
+		e = ak_err_set(err, EINVAL, "run: --backend: this version runs the agent's commands with the native backend only");
+		ak_err_hint(err, "leave --backend out");
+	}
+	if (e == 0 && !r->words.write_given) {
+		e = ak_err_set(err, EINVAL, "run: --write cow: not available for the agent's sandbox, in this version");
+		ak_err_hint(err, "say --write direct (changes are made in the workspace) or --write none");
+	}
+	if (e < 0)
+		return e;
+	*ret_state = STATE_UNAVAILABLE;
+	e = prepare_plan(&r->opts, env, &r->p, err);
+	if (e == 0)
+		e = limits_serving(&r->limits, &r->opts, &r->p.host, &r->p.plan, true, err);
+	if (e == 0)
+		*ret_state = STATE_OK;
+	return e;
+}
+
+/* ak-agent run STATE MESSAGE HINT WORDS... */
+static int start_agent(struct run_cmd *r, char *const env[], const char *state, const struct ak_err *why, struct ak_err *err)
+{
+	size_t n = 0;
+	char **argv = calloc((size_t)r->words.nagent + 6, sizeof(*argv));
+	int e = argv ? ak_chan_pair(r->sock, err) : ak_err_set(err, ENOMEM, "run: not enough memory for the command line");
+
+	if (e == 0 && pipe2(r->control, O_CLOEXEC) < 0)
+		e = ak_err_sys(err, errno, "make a pipe");
+	if (e == 0) {
+		argv[n++] = (char *)(uintptr_t)"ak-agent";
+		argv[n++] = (char *)(uintptr_t)"run";
+		argv[n++] = (char *)(uintptr_t)state;
+		argv[n++] = (char *)(uintptr_t)why->msg;
+		argv[n++] = (char *)(uintptr_t)why->hint;
+		for (int i = 0; i < r->words.nagent; i++)
+			argv[n++] = r->words.agent[i];
+		r->pid = agent_spawn(r->exe, argv, env, r->sock[1], r->control[0], &r->pidfd, err);
+		e = r->pid < 0 ? (int)r->pid : 0;
+	}
+	free(argv);
+	ak_fd_close(&r->sock[1]);
+	ak_fd_close(&r->control[0]);
+	return e;
+}
+
+/* the agent has the standard streams; ours would keep a pipe open behind its back */
+static int let_go_of_streams(struct ak_err *err)
+{
+	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (fd < 0 || dup2(fd, STDIN_FILENO) < 0 || dup2(fd, STDOUT_FILENO) < 0)
+		return ak_err_sys(err, errno, "open /dev/null");
+	(void)close(fd);
+	return 0;
+}
+
+/* there will be no sandbox: the first request is refused with the reason */
+static void refuse_agent(struct run_cmd *r, const struct ak_err *why)
+{
+	struct pollfd p = { .fd = r->sock[0], .events = POLLIN };
+	struct ak_refused m = { .code = AK_CODE_START, .err = (uint32_t)why->code, .text = why->msg, .hint = why->hint };
+	static uint8_t buf[AK_MSG_MAX];
+	struct ak_frame f = { .nfds = 0 };
+	uint8_t out[4096];
+	long len = ak_refused_encode(&m, out, sizeof(out));
+
+	if (poll(&p, 1, REFUSE_MS) == 1 && ak_chan_recv(r->sock[0], buf, &f, MSG_DONTWAIT) == 1) {
+		if (len > 0)
+			(void)ak_chan_send(r->sock[0], AK_OP_REFUSED, f.seq, out, (size_t)len, NULL, 0, MSG_DONTWAIT);
+		ak_frame_release(&f);
+	}
+	ak_fd_close(&r->sock[0]);
+}
+
+static int serve(struct run_cmd *r, struct ak_err *err)
+{
+	struct serve_opts so = { .opts = &r->opts, .plan = &r->p.plan, .listen_fd = -1, .alive_fd = -1, .tell_fd = r->control[1] };
+
+	so.privs = r->p.root_mode ? &r->p.privs : NULL;
+	so.landlock_abi = r->p.landlock_abi;
+	so.conn_fd = ak_fd_take(&r->sock[0]);
+	so.signal_fd = r->signal_fd;
+	so.cgroup_dir = r->limits.place.dir;
+	so.cgroup_have = r->limits.place.have;
+	so.tell_paths = true;
+	return serve_run(&so, err);
+}
+
+/* Return: its exit code, as a shell has it */
+static int wait_agent(struct run_cmd *r)
+{
+	struct pollfd p = { .fd = r->pidfd, .events = POLLIN };
+	struct ak_err err = { 0 };
+	int status = 0;
+
+	if (poll(&p, 1, AGENT_END_MS) == 0) {
+		/* in root mode it has other ids: then it gets SIGTERM from the kernel when we end */
+		if (syscall(SYS_pidfd_send_signal, r->pidfd, SIGKILL, NULL, 0) < 0)
+			return EXIT_FAILED;
+	}
+	if (waitpid(r->pid, &status, 0) != r->pid)
+		return EXIT_FAILED;
+	/* 126 and 127 are agent_spawn()'s own */
+	if (WIFEXITED(status) && WEXITSTATUS(status) != 126 && WEXITSTATUS(status) != 127)
+		return WEXITSTATUS(status);
+	if (WIFSIGNALED(status)) {
+		(void)ak_err_set(&err, EIO, "run: ak-agent was killed by signal %d", WTERMSIG(status));
+		return say(&err, 128 + WTERMSIG(status));
+	}
+	(void)ak_err_set(&err, EIO, "run: ak-agent could not be started");
+	return say(&err, EXIT_FAILED);
+}
+
+static int run(struct run_cmd *r, int argc, char *const argv[], char *const env[])
+{
+	struct ak_err why = { 0 }, err = { 0 };
+	const char *state;
+	int e, sealed;
+
+	r->exe = companion_open("ak-agent", &err);
+	if (r->exe < 0)
+		return say(&err, EXIT_FAILED);
+	sealed = seal(r, argc, argv, env, &state, &why);
+	e = block_signals(r, &err);
+	if (e == 0)
+		e = start_agent(r, env, state, &why, &err);
+	if (e < 0)
+		return say(&err, EXIT_FAILED);
+	e = let_go_of_streams(&err);
+	if (e == 0 && sealed == 0)
+		e = prepare_serving(&r->p, &err);
+	if (e == 0 && sealed == 0)
+		e = serve(r, &err);
+	if (e < 0 && r->sock[0] >= 0)
+		refuse_agent(r, &err);
+	else if (e < 0)
+		(void)say(&err, EXIT_FAILED);
+	ak_fd_close(&r->sock[0]);
+	return wait_agent(r);
+}
+
+int cmd_run(int argc, char *const argv[], char *const env[])
+{
+	struct run_cmd r = { .p = PREPARED_NONE, .exe = -1, .sock = { -1, -1 }, .control = { -1, -1 }, .signal_fd = -1, .pidfd = -1 };
+	unsigned closed = 0;
+	int code;
+
+	limits_init(&r.limits);
+	if (streams_fix_stdio(&closed, NULL) < 0 || syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0) < 0)
+		return EXIT_FAILED;
+	code = run(&r, argc, argv, env);
+	(void)limits_end(&r.limits); /* closes only: each sandbox has removed its own */
+	prepared_release(&r.p);
+	exec_opts_release(&r.opts);
+	run_words_release(&r.words);
+	ak_fd_close(&r.exe);
+	ak_fd_close(&r.sock[0]);
+	ak_fd_close(&r.control[1]);
+	ak_fd_close(&r.signal_fd);
+	ak_fd_close(&r.pidfd);
+	return code;
+}

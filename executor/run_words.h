@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts the words of `ak run`: what shapes the sandbox is the executor's, the rest the agent's. Process: executor. Privilege: none. */
+#ifndef AK_RUN_WORDS_H
+#define AK_RUN_WORDS_H
+
+#include <stdbool.h>
+
+struct ak_err;
+
+struct run_words {
+	char **shape;		/* for args_parse(ARGS_SERVE): options with their values; NULL-terminated; entries borrowed */
+	int nshape;
+	char **agent;		/* for ak-agent, in their order; behind "--" all of them are prompt; NULL-terminated; entries borrowed */
+	int nagent;
+	bool write_given;	/* --write */
+	bool native;		/* no --backend, or --backend native */
+};
+
+/**
+ * run_words_split() - look at each word once
+ * @argv:	behind `ak run`; borrowed as long as @ret is used
+ *
+ * What an option's value means is not looked at here, only whether it has one. The agent reads its own words once more.
+ * Return: 0; -EINVAL (unknown option, value missing or not wanted; @ret is filled as far as possible, so that the agent can
+ * tell the error in the form that was asked for); -ENOMEM. run_words_release() in every case.
+ */
+int run_words_split(int argc, char *const argv[], struct run_words *ret, struct ak_err *err);
+void run_words_release(struct run_words *w);
+
+#endif
