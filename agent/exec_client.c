@@ -73,7 +73,7 @@ const char *xc_net_name(uint8_t net)
 
 const char *xc_write_name(uint8_t write)
 {
-	return write == AK_WRITE_NONE ? "none" : "direct";
+	return write == AK_WRITE_NONE ? "none" : write == AK_WRITE_COW ? "cow" : "direct";
 }
 
 const char *xc_identity_name(uint8_t identity)

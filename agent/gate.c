@@ -1,63 +1,269 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The approver of a run. Process: agent. Privilege: none. */
+/* The approver of a run, and who it asks: a person, a model, the sandbox. Process: agent. Privilege: none. */
 #include "agent/gate.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
+#include "agent/budget.h"
+#include "agent/cancel.h"
+#include "agent/exec_client.h"
 #include "agent/json.h"
+#include "agent/provider/call.h"
+#include "agent/rules.h"
 #include "agent/run_opts.h"
+#include "agent/tool.h"
+#include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_err.h"
+#include "executor/shared/ak_fd.h"
 
-int gate_open(struct gate *g, const struct run_opts *o, struct ak_err *err)
+/* ---- a person ---- */
+
+bool gate_terminal(void)
 {
-	g->policy = o->policy;
-	if (o->plan || o->allow.n || o->deny.n)
-		return ak_err_set(err, EINVAL, "run: --plan, --allow and --deny are not available in this version");
-	if (o->policy_given && o->policy == APPROVE_SMART)
-		return ak_err_set(err, EINVAL, "run: --approval smart is not available in this version");
-	return 0;
+	return isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
 }
 
-void gate_default(struct gate *g, const struct run_opts *o, bool harmless)
+/* one line, without its newline. Return: false at the end of input, or when interrupted */
+static bool read_line(const struct cancel *cancel, char *buf, size_t size)
 {
-	if (!o->policy_given)
-		g->policy = harmless ? APPROVE_AUTO_ALLOW : APPROVE_ALWAYS_ASK;
+	size_t n = 0;
+	char c;
+
+	for (;;) {
+		struct pollfd p[2] = { { .fd = STDIN_FILENO, .events = POLLIN }, { .fd = cancel->fd, .events = POLLIN } };
+
+		if (poll(p, 2, -1) < 0 && errno != EINTR)
+			return false;
+		if (p[1].revents)
+			return false;
+		if (!p[0].revents)
+			continue;
+		if (read(STDIN_FILENO, &c, 1) != 1)
+			return false;
+		if (c == '\n')
+			break;
+		if (n + 1 < size)
+			buf[n++] = c;
+	}
+	buf[n] = '\0';
+	return true;
+}
+
+static void print(const char *text, size_t len)
+{
+	(void)ak_write_all(STDERR_FILENO, text, len);
+}
+
+bool gate_yes(const struct cancel *cancel, const char *question)
+{
+	char line[16];
+
+	print("ak: ", 4);
+	print(question, strlen(question));
+	print(" [y/n] ", 7);
+	return read_line(cancel, line, sizeof(line)) && (strcmp(line, "y") == 0 || strcmp(line, "yes") == 0);
+}
+
+static void show(const struct approve_question *q, bool whole)
+{
+	struct ak_buf b = { 0 };
+
+	ak_buf_printf(&b, "ak: %s in %s: %s\n", q->tool, q->folder, q->why);
+	ak_buf_add(&b, whole ? q->shown : q->brief, whole ? q->shown_len : q->brief_len);
+	if (b.len && b.data[b.len - 1] != '\n')
+		ak_buf_str(&b, "\n");
+	for (size_t i = 0; i < q->n_notes; i++)
+		ak_buf_printf(&b, "ak: note: %s\n", q->notes[i]);
+	ak_buf_printf(&b, "ak: run it? [y]es, [n]o%s%s ", q->may_remember ? ", [a]lways in this session" : "",
+		      q->hidden_bytes && !whole ? ", [s]how all of it" : "");
+	if (!b.failed)
+		print(b.data, b.len);
+	ak_buf_release(&b);
+}
+
+static enum approve_reply ask_person(void *ctx, const struct approve_question *q, bool *ret_opened)
+{
+	const struct gate *g = ctx;
+	bool whole = q->hidden_bytes == 0;
+	char line[16];
+
+	for (;;) {
+		show(q, whole);
+		if (!read_line(g->cancel, line, sizeof(line)))
+			return APPROVE_NO;
+		*ret_opened = whole;
+		if (strcmp(line, "y") == 0 || strcmp(line, "yes") == 0)
+			return APPROVE_YES;
+		if (q->may_remember && (strcmp(line, "a") == 0 || strcmp(line, "always") == 0))
+			return APPROVE_YES_SESSION;
+		if (strcmp(line, "n") == 0 || strcmp(line, "no") == 0)
+			return APPROVE_NO;
+		whole = whole || strcmp(line, "s") == 0;
+	}
+}
+
+/* ---- a model ---- */
+
+static int ask_judge(void *ctx, const char *system, const char *user, struct ak_buf *ret, struct ak_err *err)
+{
+	struct gate *g = ctx;
+	struct provider *p = g->provider;
+	struct history h = { 0 };
+	struct completion c = { 0 };
+	struct call_report rep;
+	struct call_hooks hooks = { .deadline_ms = budget_deadline_ms(g->budget) };
+	struct budget_call bc = { .price = p->price, .today = p->today, .model = p->target.model,
+				  .prompt_tokens = (strlen(system) + strlen(user)) / 2 + 64, .max_tokens = GATE_JUDGE_TOKENS };
+	struct provider_req rq = { .system = system, .stream = true };
+	char reason[BUDGET_REASON];
+	int rc;
+
+	if (budget_before_call(g->budget, &bc, tool_now_ms(), &rq.max_tokens, reason) != BUDGET_OK)
+		return ak_err_set(err, EDQUOT, "%s", reason);
+	rc = history_add_user(&h, user);
+	if (rc == 0) {
+		rq.msgs = h.v;
+		rq.nmsgs = h.n;
+		rc = provider_call(p, &rq, &hooks, &c, &rep, err);
+		budget_add(g->budget, &rep.lost);
+	}
+	if (rc == 0) {
+		budget_add(g->budget, &c.usage);
+		if (c.stop == STOP_END_TURN && c.msg.text)
+			ak_buf_add(ret, c.msg.text, c.msg.text_len);
+		else
+			rc = ak_err_set(err, EIO, "the judge gave no answer");
+	}
+	completion_release(&c);
+	history_release(&h);
+	return rc;
+}
+
+/* ---- the sandbox: where does a path lead? ---- */
+
+static int resolve(void *ctx, const char *path, struct ak_buf *ret)
+{
+	struct gate *g = ctx;
+	const char *argv[] = { "readlink", "-m", "--", path, NULL };
+	struct ak_request rq = { .sandbox = g->xc->sandbox, .kind = AK_EXEC_ARGV, .argv = argv, .timeout_ms = GATE_RESOLVE_MS,
+				 .flags = AK_EXEC_TIMEOUT_SET | AK_EXEC_NO_STARTED,
+				 .stream = { AK_STREAM_NULL, AK_STREAM_CAPTURE, AK_STREAM_NULL } };
+	const uint8_t *head, *tail;
+	size_t nh, nt;
+	struct ak_done d = { 0 };
+	int rc = ak_exec(g->xc->cl, &rq, &d, NULL);
+
+	if (rc < 0)
+		return rc;
+	ak_done_output(&d, 0, &head, &nh, &tail, &nt);
+	if (d.r.status != AK_STATUS_EXITED || d.r.exit_code != 0 || nt > 0 || nh < 2 || head[0] != '/' || head[nh - 1] != '\n')
+		rc = -EIO;
+	else
+		ak_buf_add(ret, head, nh - 1);
+	ak_done_release(&d);
+	return rc;
+}
+
+/* ---- the gate ---- */
+
+int gate_check(const struct run_opts *o, struct ak_err *err)
+{
+	struct rules r = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < o->allow.n; i++)
+		rc = rules_add(&r, false, o->allow.v[i], err);
+	for (size_t i = 0; rc == 0 && i < o->deny.n; i++)
+		rc = rules_add(&r, true, o->deny.v[i], err);
+	rules_release(&r);
+	return rc;
+}
+
+static unsigned columns(void)
+{
+	struct winsize w = { 0 };
+
+	return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
+}
+
+int gate_open(struct gate *g, const struct run_opts *o, const char *session, bool harmless, struct ak_err *err)
+{
+	struct approve_options a = { .plan = o->plan, .workspace = g->xc->workspace, .session = session };
+	int rc;
+
+	g->policy = o->policy_given ? o->policy : harmless ? APPROVE_AUTO_ALLOW : APPROVE_ALWAYS_ASK;
+	g->person = gate_terminal();
+	a.policy = g->policy;
+	if (g->person) {
+		a.width = columns();
+		a.person = (struct approve_person){ ask_person, g };
+	}
+	if (g->policy == APPROVE_SMART)
+		a.judge = (struct approve_judge){ ask_judge, g };
+	a.files = (struct approve_files){ resolve, g };
+	rc = approver_new(&a, &g->approver, err);
+	for (size_t i = 0; rc == 0 && i < o->allow.n; i++)
+		rc = approver_rule(g->approver, false, o->allow.v[i], err);
+	for (size_t i = 0; rc == 0 && i < o->deny.n; i++)
+		rc = approver_rule(g->approver, true, o->deny.v[i], err);
+	return rc;
 }
 
 void gate_close(struct gate *g)
 {
-	(void)g;
+	approver_free(g->approver);
+	g->approver = NULL;
 }
 
 const char *gate_name(const struct gate *g)
 {
-	static const char *const names[] = { "ask", "auto", "deny-mutations", "smart" };
-
-	return names[g->policy];
+	return approve_policy_name(g->policy);
 }
 
-static bool gated(const char *tool, const struct cJSON *args)
+static bool any_gated(const struct msg *turn)
 {
-	static const char *const free_ones[] = { "read_file", "list_dir", "file_info", "find_files", "search_text", NULL };
+	bool any = false;
 
-	for (size_t i = 0; free_ones[i]; i++)
-		if (strcmp(tool, free_ones[i]) == 0)
-			return false;
-	return strcmp(tool, "job") != 0 || json_is_str(json_get(args, "action"), "kill");
+	for (size_t i = 0; !any && i < turn->ncalls; i++) {
+		struct cJSON *args = NULL;
+
+		any = json_parse(turn->calls[i].args, turn->calls[i].args_len, 0, NULL, &args, NULL) < 0 ||
+		      approve_gated(turn->calls[i].name, args);
+		json_free(args);
+	}
+	return any;
+}
+
+int gate_plan(void *ctx, const struct msg *turn)
+{
+	struct gate *g = ctx;
+	struct approve_answer a = { 0 };
+	struct ak_buf text = { 0 };
+	int rc;
+
+	if (!approve_plan_pending(g->approver) || !any_gated(turn))
+		return 0;
+	if (turn->text)
+		ak_buf_add(&text, turn->text, turn->text_len);
+	for (size_t i = 0; i < turn->ncalls; i++)
+		ak_buf_printf(&text, "\n%s %s", turn->calls[i].name, turn->calls[i].args);
+	rc = text.failed ? -ENOMEM : approve_plan(g->approver, text.data ? text.data : "", text.len, &a);
+	ak_buf_release(&text);
+	return rc;
 }
 
 int gate_call(void *ctx, const char *tool, const struct cJSON *args, struct approve_answer *ret)
 {
-	const struct gate *g = ctx;
+	struct gate *g = ctx;
+	int rc = approve_call(g->approver, tool, args, ret);
 
-	*ret = (struct approve_answer){ .verdict = APPROVE_ALLOW, .by = APPROVE_BY_UNGATED, .gated = gated(tool, args) };
-	if (!ret->gated)
-		return 0;
-	ret->by = g->policy == APPROVE_ALWAYS_ASK ? APPROVE_BY_NOBODY : APPROVE_BY_POLICY;
-	if (g->policy == APPROVE_AUTO_ALLOW)
-		return 0;
-	ret->verdict = APPROVE_DENY;
-	ret->text = g->policy == APPROVE_DENY_MUTATIONS ? APPROVE_DENIED : APPROVE_NOBODY;
-	return 0;
+	/* where a command leaves its shell is not told to us, and what the shell says about it may be a lie */
+	if (rc == 0 && strcmp(tool, "bash") == 0 && ret->verdict == APPROVE_ALLOW)
+		rc = approver_folder(g->approver, NULL);
+	return rc;
 }

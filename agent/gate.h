@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The approver of a run, made from its options. Process: agent. Privilege: none. */
+/* The approver of a run: made from its options, with whoever can be asked. Process: agent. Privilege: none. */
 #ifndef AK_AGENT_GATE_H
 #define AK_AGENT_GATE_H
 
@@ -8,22 +8,58 @@
 #include "agent/approve.h"
 
 struct ak_err;
+struct budget;
+struct cancel;
 struct cJSON;
+struct exec_client;
+struct msg;
+struct provider;
 struct run_opts;
 
-/** struct gate - headless: what would have to be asked is denied */
+#define GATE_JUDGE_TOKENS 1024u
+#define GATE_RESOLVE_MS 5000u
+
+/**
+ * struct gate - gate_close()
+ * @approver:	owned
+ * @xc, @provider, @budget, @cancel: borrowed
+ * @person:	there is a terminal to ask on; else what would have to be asked is denied
+ */
 struct gate {
 	enum approve_policy policy;
+	struct approver *approver;
+	struct exec_client *xc;
+	struct provider *provider;
+	struct budget *budget;
+	struct cancel *cancel;
+	bool person;
 };
 
-/** gate_open() - Return: 0; -EINVAL (a rule or a policy that cannot be had) */
-int gate_open(struct gate *g, const struct run_opts *o, struct ak_err *err);
-/** gate_default() - the policy where none was given: auto if nothing of the host's can be changed at once, ask otherwise */
-void gate_default(struct gate *g, const struct run_opts *o, bool harmless);
+/** gate_check() - are the rules rules? Before anything is made. Return: 0; -EINVAL. */
+int gate_check(const struct run_opts *o, struct ak_err *err);
+
+/**
+ * gate_open() - @g: all borrowed members are set
+ * @harmless:	nothing of the host's changes at once: then the default policy is auto, else ask
+ * Return: 0; -EINVAL, -ENOMEM as approver_new() and approver_rule().
+ */
+int gate_open(struct gate *g, const struct run_opts *o, const char *session, bool harmless, struct ak_err *err);
 void gate_close(struct gate *g);
 /** gate_name() - the policy in force */
 const char *gate_name(const struct gate *g);
-/** gate_call() - as approve_call(); @ctx is a struct gate */
+
+/** gate_plan() - before the calls of a turn: plan mode asks for its plan here. @ctx: struct gate. Return: 0; -ENOMEM. */
+int gate_plan(void *ctx, const struct msg *turn);
+/** gate_call() - as approve_call(); @ctx: struct gate */
 int gate_call(void *ctx, const char *tool, const struct cJSON *args, struct approve_answer *ret);
+
+/**
+ * gate_yes() - ask the person on the terminal something that is answered with y or n
+ * @question:	shown as it is: safe to print
+ * Return: false for everything but yes; when interrupted, too.
+ */
+bool gate_yes(const struct cancel *cancel, const char *question);
+/** gate_terminal() - is there a person? Standard input and standard error are terminals. */
+bool gate_terminal(void);
 
 #endif

@@ -35,7 +35,7 @@ struct schema;
 /**
  * struct loop - what it works with; everything borrowed but what is marked
  * @schemas:	of the arguments, one for each row of @tools; loop_init() makes, loop_release() frees them
- * @approve:	decides about one call; see approve_call()
+ * @plan:	hears of a turn before its calls are decided about; @approve: decides about one call; see approve_call()
  * @result:	turns, calls, denials and the end are noted there
  */
 struct loop {
@@ -48,6 +48,7 @@ struct loop {
 	struct run_out *out;
 	struct trace *trace;
 	struct run_result *result;
+	int (*plan)(void *ctx, const struct msg *turn);
 	int (*approve)(void *ctx, const char *tool, const struct cJSON *args, struct approve_answer *ret);
 	void *approve_ctx;
 	const char *system;

@@ -73,8 +73,12 @@ static int approve(struct batch *b, struct item *it)
 	return rc < 0 ? rc : tool_say(&it->run, true, "%s", a.text);
 }
 
-static int prepare(struct batch *b)
+static int prepare(struct batch *b, const struct msg *m)
 {
+	int told = b->l->plan(b->l->approve_ctx, m);
+
+	if (told < 0)
+		return told;
 	for (size_t i = 0; i < b->n; i++) {
 		struct item *it = &b->v[i];
 		int rc = i < LOOP_CALLS_MAX ? validate(b, it)
@@ -263,7 +267,7 @@ int loop_tools(struct loop *l, const struct msg *m, struct trace_call *calls, st
 		b.v[i].run.env = l->env;
 		b.v[i].run.exit_code = -1;
 	}
-	rc = prepare(&b);
+	rc = prepare(&b, m);
 	if (rc == 0)
 		rc = run_all(&b);
 	told = rc == 0 || rc == -ECONNRESET ? answer(&b, calls, ret) : 0;

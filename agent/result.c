@@ -27,6 +27,7 @@ static const struct {
 	[RUN_TRUNCATED] = { "error_truncated", "failed", "output_truncated", 16 },
 	[RUN_SCHEMA] = { "error_schema", "failed", "schema_mismatch", 17 },
 	[RUN_DENIED] = { "error_denied", "completed", "denied", 18 },
+	[RUN_KEPT] = { "error_changes_kept", "completed", "changes_kept", 19 },
 	[RUN_INTERRUPTED] = { "error_interrupted", "interrupted", "interrupted", -1 },
 };
 
@@ -40,6 +41,7 @@ void run_result_release(struct run_result *r)
 	free(r->denials);
 	free(r->text);
 	free(r->structured);
+	ak_change_set_release(&r->changes);
 	*r = (struct run_result){ 0 };
 }
 
@@ -151,6 +153,43 @@ static void put_denials(struct ak_json *j, const struct run_result *r)
 	ak_json_arr_end(j);
 }
 
+static void put_paths(struct ak_json *j, const struct ak_change_set *s, bool protected)
+{
+	struct ak_change c = { 0 };
+	size_t pos = 0;
+
+	ak_json_arr(j, protected ? "protected" : "files");
+	while (ak_change_next(s->data, s->len, &pos, &c) == 1) {
+		if (protected && (c.flags & AK_CHANGE_PROTECTED)) {
+			ak_json_str(j, NULL, c.path);
+		} else if (!protected) {
+			ak_json_obj(j, NULL);
+			ak_json_str(j, "path", c.path);
+			ak_json_str(j, "op", ak_change_op_name(c.op));
+			ak_json_obj_end(j);
+		}
+	}
+	ak_json_arr_end(j);
+}
+
+static void put_changes(struct ak_json *j, const struct run_result *r)
+{
+	static const char *const names[AK_OUTCOME_END] = { "open", "none", "kept", "applied", "discarded" };
+	const struct ak_change_set *s = &r->changes;
+
+	if (!r->has_changes) {
+		ak_json_null(j, "changes");
+		return;
+	}
+	ak_json_obj(j, "changes");
+	ak_json_str(j, "id", s->outcome == AK_CHANGES_KEPT ? s->id : NULL);
+	ak_json_str(j, "outcome", names[s->outcome < AK_OUTCOME_END ? s->outcome : 0]);
+	ak_json_u64(j, "total", s->total);
+	put_paths(j, s, false);
+	put_paths(j, s, true);
+	ak_json_obj_end(j);
+}
+
 void run_result_json(struct ak_json *j, const struct run_result *r, const struct run_about *a)
 {
 	ak_json_str(j, "type", "result");
@@ -172,7 +211,7 @@ void run_result_json(struct ak_json *j, const struct run_result *r, const struct
 	ak_json_bool(j, "budget_exceeded", r->which != BUDGET_OK);
 	put_usage(j, &r->usage);
 	put_denials(j, r);
-	ak_json_null(j, "changes");
+	put_changes(j, r);
 	if (r->structured)
 		ak_json_raw(j, "structured_output", r->structured, strlen(r->structured));
 	else

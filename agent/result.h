@@ -11,6 +11,7 @@
 #include "agent/msg.h"
 #include "agent/retry.h"
 #include "executor/shared/ak_err.h"
+#include "lib/libak.h"
 
 struct ak_json;
 struct exec_client;
@@ -27,6 +28,7 @@ enum run_end {
 	RUN_TRUNCATED,	   /* the answer was cut by its maximum */
 	RUN_SCHEMA,	   /* the answer does not match --output-schema */
 	RUN_DENIED,	   /* calls were denied, with --fail-on-denied */
+	RUN_KEPT,	   /* done, but the changes could not be taken over */
 	RUN_INTERRUPTED,   /* by a signal */
 };
 
@@ -44,6 +46,7 @@ struct run_denial {
  * @which:	with RUN_BUDGET: which limit; also with RUN_DONE, where a limit was exceeded by the final answer
  * @stop:	of the last reply, where @has_stop
  * @err:	msg "" where nothing is wrong
+ * @changes:	where @has_changes: of the copy of the workspace, and what became of them; owned
  * @structured:	JSON text of the validated answer; owned; NULL
  */
 struct run_result {
@@ -62,6 +65,8 @@ struct run_result {
 	uint64_t tool_calls;
 	uint64_t duration_ms;
 	struct usage usage;
+	struct ak_change_set changes;
+	bool has_changes;
 };
 void run_result_release(struct run_result *r);
 /** run_result_deny() - note a denied call. Return: 0, -ENOMEM. */

@@ -119,6 +119,19 @@ static int set_format(struct run_opts *o, const struct opt *d, const char *value
 	return bad(d, value, "text, json or stream-json", err);
 }
 
+static int set_apply(struct run_opts *o, const struct opt *d, const char *value, struct ak_err *err)
+{
+	static const char *const names[] = { NULL, "always", "ask", "never" };
+
+	for (unsigned i = 1; i < 4; i++) {
+		if (strcmp(value, names[i]) == 0) {
+			o->apply = (enum run_apply)i;
+			return 0;
+		}
+	}
+	return bad(d, value, "always, ask or never", err);
+}
+
 static int set_json(struct run_opts *o, const struct opt *d, const char *value, struct ak_err *err)
 {
 	(void)d;
@@ -154,6 +167,7 @@ static const struct opt table[] = {
 	{ "plain-http", 0, false, AT(plain_http), NULL },
 	{ "max-response-tokens", 0, true, AT(max_response_tokens), set_positive },
 	{ "context", 0, true, AT(context), set_positive },
+	{ "apply", 0, true, 0, set_apply },
 	{ "approval", 0, true, 0, set_policy },
 	{ "yes", 'y', false, 0, set_yes },
 	{ "plan", 0, false, AT(plan), NULL },
@@ -302,7 +316,8 @@ const char *run_opts_help(void)
 	       "      --max-response-tokens N, --context N  tokens of one reply, and of the model's window\n"
 	       "\n"
 	       "  -C, --workspace DIR        the workspace (default: .)\n"
-	       "      --write direct|none    how it is mounted (must be said in this version)\n"
+	       "      --write cow|direct|none  cow: the agent works on a copy, and its changes are taken over at the end (default)\n"
+	       "      --apply always|ask|never  when they are: if the run succeeded (default), if you say so (default on a terminal), never\n"
 	       "      --rootfs --ro --rw --tmpfs --hide --env --env-file --net --memory --cpus --pids --cpu-time --disk --nofile\n"
 	       "      --fsize --seccomp --identity --allow-protected --config --profile  as for `ak exec`, by these names only\n"
 	       "\n"
@@ -328,5 +343,6 @@ const char *run_opts_help(void)
 	       "  -h, --help                 this text\n"
 	       "\n"
 	       "Exit code: 0; 1 error, 2 usage, 3 authentication, 4 provider, 5 no sandbox, 10 cost, 11 tokens, 12 turns or tool calls,\n"
-	       "13 time, 14 refusal, 15 context exhausted, 16 output truncated, 17 schema mismatch, 18 denied, 129/130/143 interrupted.\n";
+	       "13 time, 14 refusal, 15 context exhausted, 16 output truncated, 17 schema mismatch, 18 denied, 19 changes kept, not applied,\n"
+	       "129/130/143 interrupted.\n";
 }

@@ -16,6 +16,7 @@ struct ak_err;
 #define RUN_TOOL_TIMEOUT_S 60u
 #define RUN_MAX_TOOL_TIMEOUT_S 600u
 
+enum run_apply { RUN_APPLY_DEFAULT, RUN_APPLY_ALWAYS, RUN_APPLY_ASK, RUN_APPLY_NEVER };
 enum run_format { RUN_TEXT, RUN_JSON, RUN_STREAM_JSON };
 
 /* Values of an option that may be repeated; borrowed */
@@ -49,6 +50,7 @@ struct run_opts {
 	uint64_t tool_timeout_ms;
 	uint64_t max_tool_timeout_ms;
 	enum run_format format;
+	enum run_apply apply;
 	enum approve_policy policy;
 	bool policy_given;
 	bool plan;

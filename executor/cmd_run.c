@@ -24,6 +24,7 @@
 #include "executor/args.h"
 #include "executor/companion.h"
 #include "executor/config.h"
+#include "executor/cow_stay.h"
 #include "executor/limits.h"
 #include "executor/opts.h"
 #include "executor/prepare.h"
@@ -51,6 +52,7 @@ struct run_cmd {
 	struct exec_opts opts;
 	struct prepared p;
 	struct limits limits;
+	struct cow_stay changes;
 	int exe;
 	int sock[2];	/* ours, the agent's */
 	int control[2]; /* the agent's, ours */
@@ -90,6 +92,21 @@ static int block_signals(struct run_cmd *r, struct ak_err *err)
 	return r->signal_fd < 0 ? ak_err_sys(err, errno, "signalfd") : 0;
 }
 
+/*
+ * A copy unless something else is said. Whether the changes may be taken over is sealed here too; whether they are is the agent's
+ * to ask for, at the end.
+ */
+static void add_write(struct run_words *w)
+{
+	static const char *const word[] = { "--write", "cow", "--apply", "always" };
+	bool cow = !w->write || strcmp(w->write, "cow") == 0;
+
+	for (size_t i = w->write ? 2 : 0; cow && i < 4; i++) {
+		if (i < 2 || !w->apply || strcmp(w->apply, "never") != 0)
+			w->shape[w->nshape++] = (char *)(uintptr_t)word[i];
+	}
+}
+
 /* What the command line and the settings allow. Return: 0; -EINVAL (usage); other negative errno (no sandbox here) */
 static int seal(struct run_cmd *r, int argc, char *const argv[], char *const env[], const char **ret_state, struct ak_err *err)
 {
@@ -97,14 +114,12 @@ static int seal(struct run_cmd *r, int argc, char *const argv[], char *const env
 
 	*ret_state = STATE_USAGE;
 	if (e == 0)
+		add_write(&r->words);
+	if (e == 0)
 		e = config_parse(ARGS_SERVE, r->words.nshape, r->words.shape, env, &r->opts, err);
 	if (e == 0 && r->opts.backend != BACKEND_NATIVE) {
 		e = ak_err_set(err, EINVAL, "run: --backend: this version runs the agent's commands with the native backend only");
 		ak_err_hint(err, "leave --backend out");
-	}
-	if (e == 0 && !r->words.write_given) {
-		e = ak_err_set(err, EINVAL, "run: --write cow: not available for the agent's sandbox, in this version");
-		ak_err_hint(err, "say --write direct (changes are made in the workspace) or --write none");
 	}
 	if (e < 0)
 		return e;
@@ -112,6 +127,8 @@ static int seal(struct run_cmd *r, int argc, char *const argv[], char *const env
 	e = prepare_plan(&r->opts, env, &r->p, err);
 	if (e == 0)
 		e = limits_serving(&r->limits, &r->opts, &r->p.host, &r->p.plan, true, err);
+	if (e == 0)
+		e = cow_stay_begin(&r->changes, &r->opts, &r->p.host, &r->p.plan, err);
 	if (e == 0)
 		*ret_state = STATE_OK;
 	return e;
@@ -183,6 +200,8 @@ static int serve(struct run_cmd *r, struct ak_err *err)
 	so.cgroup_dir = r->limits.place.dir;
 	so.cgroup_have = r->limits.place.have;
 	so.tell_paths = true;
+	so.changes = r->opts.write == WRITE_COW ? &r->changes : NULL;
+	so.may_apply = r->opts.apply;
 	return serve_run(&so, err);
 }
 
@@ -246,9 +265,11 @@ int cmd_run(int argc, char *const argv[], char *const env[])
 	int code;
 
 	limits_init(&r.limits);
+	cow_stay_init(&r.changes);
 	if (streams_fix_stdio(&closed, NULL) < 0 || syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0) < 0)
 		return EXIT_FAILED;
 	code = run(&r, argc, argv, env);
+	cow_stay_end(&r.changes);
 	(void)limits_end(&r.limits); /* closes only: each sandbox has removed its own */
 	prepared_release(&r.p);
 	exec_opts_release(&r.opts);

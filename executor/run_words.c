@@ -34,7 +34,8 @@ static const struct row rows[] = {
 
 	{ "model", 'm', VALUE },	     { "api", 0, VALUE },		   { "base-url", 0, VALUE },
 	{ "replay", 0, VALUE },		     { "effort", 0, VALUE },		   { "max-response-tokens", 0, VALUE },
-	{ "context", 0, VALUE },	     		   { "approval", 0, VALUE },
+	{ "context", 0, VALUE },	     { "apply", 0, VALUE },
+			   { "approval", 0, VALUE },
 	{ "yes", 'y', 0 },		     { "plan", 0, 0 },			   { "allow", 0, VALUE },
 	{ "deny", 0, VALUE },		     { "max-cost", 0, VALUE },		   { "max-input-tokens", 0, VALUE },
 	{ "max-output-tokens", 0, VALUE },   { "max-turns", 0, VALUE },		   { "max-tool-calls", 0, VALUE },
@@ -70,7 +71,9 @@ static const struct row *find(const char *word, const char **ret_value)
 static void note(struct run_words *w, const struct row *r, const char *value)
 {
 	if (strcmp(r->name, "write") == 0)
-		w->write_given = true;
+		w->write = value;
+	if (strcmp(r->name, "apply") == 0)
+		w->apply = value;
 	if (strcmp(r->name, "backend") == 0)
 		w->native = value && strcmp(value, "native") == 0;
 }
@@ -109,7 +112,7 @@ int run_words_split(int argc, char *const argv[], struct run_words *ret, struct 
 	int first = 0;
 
 	*ret = (struct run_words){ .native = true };
-	ret->shape = calloc((size_t)argc + 1, sizeof(*ret->shape));
+	ret->shape = calloc((size_t)argc + 1 + RUN_SHAPE_MORE, sizeof(*ret->shape));
 	ret->agent = calloc((size_t)argc + 1, sizeof(*ret->agent));
 	if (!ret->shape || !ret->agent)
 		return ak_err_set(err, ENOMEM, "run: not enough memory for the command line");

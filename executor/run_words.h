@@ -7,12 +7,15 @@
 
 struct ak_err;
 
+#define RUN_SHAPE_MORE 4	/* words that can be put behind @shape */
+
 struct run_words {
-	char **shape;		/* for args_parse(ARGS_SERVE): options with their values; NULL-terminated; entries borrowed */
+	char **shape;		/* for args_parse(ARGS_SERVE): options with their values; RUN_SHAPE_MORE more fit; entries borrowed */
 	int nshape;
 	char **agent;		/* for ak-agent, in their order; behind "--" all of them are prompt; NULL-terminated; entries borrowed */
 	int nagent;
-	bool write_given;	/* --write */
+	const char *write;	/* --write; borrowed; NULL: not given */
+	const char *apply;	/* --apply; a word of the agent's, which the policy has to allow; borrowed; NULL: not given */
 	bool native;		/* no --backend, or --backend native */
 };
 

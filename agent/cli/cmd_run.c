@@ -4,7 +4,9 @@
  * then the sandbox ends, and the result is written whatever happened. Process: agent. Privilege: none.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -140,6 +142,10 @@ static int open_sandbox(struct run *r)
 	struct ak_err *err = &r->result.err;
 	int rc = xc_open(&r->xc, err);
 
+	if (rc == 0 && r->opts.apply != RUN_APPLY_DEFAULT && r->xc.write != AK_WRITE_COW) {
+		(void)ak_err_set(err, EINVAL, "run: --apply: there is nothing to apply without --write cow");
+		return fail(r, RUN_USAGE);
+	}
 	if (rc == 0)
 		rc = xc_sandbox_create(&r->xc, err);
 	if (rc < 0 && cancel_came(&r->cancel))
@@ -223,6 +229,15 @@ static int add_task(struct run *r)
 	return fail(r, rc == -ECONNRESET ? RUN_SANDBOX : RUN_ERROR);
 }
 
+static int open_gate(struct run *r)
+{
+	int rc;
+
+	r->gate = (struct gate){ .xc = &r->xc, .provider = &r->provider, .budget = &r->budget, .cancel = &r->cancel };
+	rc = gate_open(&r->gate, &r->opts, r->session.id, r->xc.write != AK_WRITE_DIRECT, &r->result.err);
+	return rc < 0 ? fail(r, rc == -ENOMEM ? RUN_ERROR : RUN_USAGE) : 0;
+}
+
 static uint64_t max_tokens(const struct run *r)
 {
 	const struct price *p = r->provider.price;
@@ -242,7 +257,7 @@ static int fill_loop(struct run *r)
 				      .deadline_ms = budget_deadline_ms(&r->budget) };
 	*l = (struct loop){ .provider = &r->provider, .budget = &r->budget, .hist = &r->hist, .transcript = &r->transcript,
 			    .env = &r->tools, .cancel = &r->cancel, .out = &r->out, .trace = &r->trace, .result = &r->result,
-			    .approve = gate_call, .approve_ctx = &r->gate, .system = r->head.system, .effort = r->opts.effort,
+			    .plan = gate_plan, .approve = gate_call, .approve_ctx = &r->gate, .system = r->head.system, .effort = r->opts.effort,
 			    .session_id = r->session.id, .max_tokens = max_tokens(r) };
 	if (loop_init(l, &r->result.err) < 0)
 		return fail(r, RUN_ERROR);
@@ -262,12 +277,9 @@ static int stages(struct run *r, char *argv[])
 {
 	if (hear_executor(r, argv) < 0 || open_provider(r) < 0 || load_prices(r) < 0)
 		return -1;
-	if (gate_open(&r->gate, &r->opts, &r->result.err) < 0)
+	if (gate_check(&r->opts, &r->result.err) < 0)
 		return fail(r, RUN_USAGE);
-	if (read_task(r) < 0 || open_sandbox(r) < 0)
-		return -1;
-	gate_default(&r->gate, &r->opts, r->xc.write == AK_WRITE_NONE);
-	if (open_session(r) < 0 || fill_loop(r) < 0)
+	if (read_task(r) < 0 || open_sandbox(r) < 0 || open_session(r) < 0 || open_gate(r) < 0 || fill_loop(r) < 0)
 		return -1;
 	say_start(r);
 	return add_task(r);
@@ -296,6 +308,62 @@ static void tear_down(struct run *r)
 	run_out_close(&r->out);
 }
 
+/* Return: may they be taken over? */
+static bool want_apply(struct run *r)
+{
+	struct ak_change_set s = { 0 };
+	char text[160];
+	bool ask = r->opts.apply == RUN_APPLY_ASK || (r->opts.apply == RUN_APPLY_DEFAULT && gate_terminal());
+	bool yes = false;
+
+	if (r->result.end != RUN_DONE || r->opts.apply == RUN_APPLY_NEVER)
+		return false;
+	if (!ask)
+		return true;
+	if (!gate_terminal() || ak_changes(r->xc.cl, r->xc.sandbox, 1, &s, NULL) < 0)
+		return false;
+	(void)snprintf(text, sizeof(text), "%" PRIu64 " change(s) in the copy of the workspace: take them over?", s.total);
+	yes = s.total == 0 || gate_yes(&r->cancel, text);
+	ak_change_set_release(&s);
+	return yes;
+}
+
+static void tell_changes(struct run *r, bool apply)
+{
+	const struct ak_change_set *s = &r->result.changes;
+
+	if (s->outcome == AK_CHANGES_APPLIED)
+		run_out_note(&r->out, "%" PRIu64 " change(s) taken over into the workspace", s->total);
+	if (s->outcome != AK_CHANGES_KEPT)
+		return;
+	if (apply && r->result.end == RUN_DONE) {
+		r->result.end = RUN_KEPT;
+		r->result.err = s->why;
+	}
+	run_out_warn(&r->out, "%" PRIu64 " change(s) are kept as %s: ak diff %s, ak apply %s, ak discard %s", s->total, s->id, s->id, s->id,
+		     s->id);
+}
+
+/* the sandbox ends here, too */
+static void finish_changes(struct run *r)
+{
+	bool apply = want_apply(r);
+	struct ak_err err = { 0 };
+	int rc = ak_finish(r->xc.cl, r->xc.sandbox, apply ? AK_FINISH_APPLY : AK_FINISH_KEEP, AK_FINISH_FORCE, &r->result.changes, &err);
+
+	if (rc == 0) {
+		r->xc.sandbox = 0;
+		r->result.has_changes = true;
+		tell_changes(r, apply);
+	} else if (r->result.end != RUN_SANDBOX) {
+		run_out_warn(&r->out, "warning: what became of the changes is not known (see ak sessions list): %s", err.msg);
+		if (r->result.end == RUN_DONE) {
+			r->result.err = err;
+			(void)fail(r, RUN_ERROR);
+		}
+	}
+}
+
 static int finish(struct run *r)
 {
 	struct run_about about = { .session_id = r->session.id[0] ? r->session.id : NULL, .model = r->provider.target.model,
@@ -304,13 +372,15 @@ static int finish(struct run *r)
 	struct ak_err err = { 0 };
 	int code;
 
-	/* nothing may be left when the result says that it is over */
-	if (xc_sandbox_destroy(&r->xc, &err) < 0 && r->result.end != RUN_SANDBOX && !cancel_came(&r->cancel))
-		run_out_warn(&r->out, "warning: the sandbox did not end: %s", err.msg);
 	if (r->result.end == RUN_DONE && r->opts.fail_on_denied && r->result.ndenials > 0) {
 		r->result.end = RUN_DENIED;
 		(void)ak_err_set(&r->result.err, EACCES, "%zu call(s) were denied", r->result.ndenials);
 	}
+	/* nothing may be left when the result says that it is over */
+	if (r->xc.cl && r->xc.write == AK_WRITE_COW)
+		finish_changes(r);
+	if (xc_sandbox_destroy(&r->xc, &err) < 0 && r->result.end != RUN_SANDBOX && !cancel_came(&r->cancel))
+		run_out_warn(&r->out, "warning: the sandbox did not end: %s", err.msg);
 	r->result.duration_ms = tool_now_ms() - r->start_ms;
 	code = run_exit_code(&r->result);
 	if (run_out_result(&r->out, &r->result, &about) < 0 && code == 0)
