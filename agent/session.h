@@ -10,7 +10,7 @@
 
 struct ak_err;
 
-#define SESSION_ID 16u		/* "s-" and 12 digits, and NUL */
+#define SESSION_ID 15u		/* "s-" and 12 digits, and NUL */
 #define SESSION_SCAN_MAX 100000u /* folders that --continue looks at */
 
 /**
