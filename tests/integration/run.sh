@@ -43,12 +43,32 @@ talk() {
 	run "$AK" run -C "$WS" --api replay --replay "$R" -q -o stream-json "$@"
 }
 
+# One interpreter for all questions about results: starting it costs more than a run. A question is a line "FILE<TAB>EXPRESSION"; the
+# answer is one line, in which \x1e stands for a newline. d: the last object in the file; r: what its tool results are
+coproc READER { exec "$PY" -u -c 'import json,sys
+for q in sys.stdin:
+    f,x=q.rstrip("\n").split("\t",1)
+    try:
+        o=[json.loads(l) for l in open(f) if l.strip()]
+        r=[("ERR " if c["is_error"] else "")+c["content"] for m in o if m.get("type")=="user" for c in m["message"]["content"]]
+        d=o[-1] if o else None
+        a=eval(x)
+        a=str(a).lower() if isinstance(a,bool) else str(a)
+    except Exception as e:
+        a="no answer: %r" % e
+    print(a.replace("\n","\x1e"))'; }
+exec {ASK}>&"${READER[1]}" {HEAR}<&"${READER[0]}"
+
+js() {
+	local a
+	printf '%s\t%s\n' "${2:-$O}" "$1" >&"$ASK"
+	IFS= read -r a <&"$HEAR"
+	printf '%s\n' "${a//$'\x1e'/$'\n'}"
+}
+
 # res N - the text of the Nth tool result of talk
 res() {
-	"$PY" -c 'import json,sys
-r=[c for l in open(sys.argv[1]) for d in [json.loads(l)] if d["type"]=="user" for c in d["message"]["content"]]
-c=r[int(sys.argv[2])-1]
-print(("ERR " if c["is_error"] else "")+c["content"])' "$O" "$1" 2>&1
+	js "r[$1-1]"
 }
 
 # ended CODE SUBTYPE - how the last agent ended; nothing of it is left
