@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 #include "executor/args.h"
 #include "executor/hostinfo.h"
+#include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 
@@ -78,6 +80,16 @@ static int open_user(struct config *c, const struct config_scan *scan, struct ak
 	return e < 0 && named && err && err->code ? ak_err_wrap(err, "%s", scan->config ? "--config" : "AK_CONFIG") : e;
 }
 
+/* is there anything of that name, be it a link that leads nowhere? Also when it cannot be told */
+static bool has_folder(const char *dir, const char *name)
+{
+	char path[PATH_MAX] AK_UNINIT;
+
+	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= (int)sizeof(path))
+		return true;
+	return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
 /* a workspace that cannot be opened is no matter of this file: the plan refuses it by name */
 static int open_workspace(struct config *c, const struct config_scan *scan, struct ak_err *err)
 {
@@ -86,15 +98,18 @@ static int open_workspace(struct config *c, const struct config_scan *scan, stru
 
 	if (scan->in)
 		return 0;
-	if (scan->workspace) {
-		dir = open(scan->workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (dir < 0)
-			return 0;
-	}
 	c->workspace = scan->workspace;
 	if (asprintf(&s->path, "%s%s%s", scan->workspace ? scan->workspace : "", scan->workspace ? "/" : "", CONFIG_WORKSPACE_NAME) < 0) {
 		s->path = NULL;
 		return -ENOMEM;
+	}
+	if (scan->workspace) {
+		/* most have no such folder: one look then, where opening the workspace and the file and closing takes three */
+		if (!has_folder(scan->workspace, CONFIG_WORKSPACE_FOLDER))
+			return 0;
+		dir = open(scan->workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (dir < 0)
+			return 0;
 	}
 	return config_open(s, dir >= 0 ? dir : AT_FDCWD, false, err);
 }

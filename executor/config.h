@@ -21,7 +21,8 @@ struct ak_err;
 struct exec_opts;
 
 #define CONFIG_POLICY_PATH "/etc/ak/policy.json"
-#define CONFIG_WORKSPACE_NAME ".ak/config.json"
+#define CONFIG_WORKSPACE_FOLDER ".ak"
+#define CONFIG_WORKSPACE_NAME CONFIG_WORKSPACE_FOLDER "/config.json"
 #define CONFIG_FILES 3u	/* policy, user, workspace; in this order */
 
 /* One file; nothing in it when it is not there */
@@ -86,7 +87,7 @@ void config_scan(int argc, char *const argv[], bool words_go_on, struct config_s
  * @want:	make @ret also when there is no file and no variable
  * @ret:	NULL when there is nothing to obey; release with config_free(); untouched on failure
  *
- * Without any file this costs three calls that fail with ENOENT, one more call with -C; ak-policy is not started.
+ * Without any file this costs three calls that fail with ENOENT; ak-policy is not started.
  * Return: 0; -EPERM (somebody else's file, or one that others can write); -EINVAL (no regular file; what ak-policy refused; no
  * such profile); -ELOOP, -EXDEV (a link on the way to a workspace's file or in --config); -EFBIG; what open(2) and
  * companion_run() give.

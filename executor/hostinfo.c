@@ -79,6 +79,11 @@ static char *resolve(const char *path, const char *known)
 	return known && strcmp(path, known) == 0 ? strdup(known) : realpath(path, NULL);
 }
 
+static bool exists(const char *path, const char *known)
+{
+	return (known && strcmp(path, known) == 0) || access(path, F_OK) == 0;
+}
+
 /*
  * The longest prefix of @path that exists is resolved, the rest is kept; takes @path. Whether a prefix exists
  * is asked first: the folders are often missing, and access(2) is one call where realpath(3) makes one for
@@ -93,7 +98,7 @@ static char *resolve_existing(char *path, const char *known)
 	if (!path || len >= sizeof(head))
 		return path;
 	memcpy(head, path, len + 1);
-	while (!(real = access(head, F_OK) == 0 ? resolve(head, known) : NULL) && len > 1) {
+	while (!(real = exists(head, known) ? resolve(head, known) : NULL) && len > 1) {
 		while (len > 1 && head[len - 1] != '/')
 			len--;
 		while (len > 1 && head[len - 1] == '/')
@@ -132,10 +137,12 @@ static char *find_home(const struct hostinfo *h, const struct passwd_row *row)
 }
 
 /* takes nothing; NULL for a row without a home */
-static char *passwd_home(const struct passwd_row *row)
+static char *passwd_home(const struct passwd_row *row, const char *known)
 {
 	const char *home = absolute_or_null(row->home);
 
+	if (home && known && strcmp(home, known) == 0)	/* as it is for most callers: resolved already, to itself */
+		return strdup(home);
 	return home ? resolve_existing(ak_path_normalize(NULL, home), NULL) : NULL;
 }
 
@@ -145,7 +152,7 @@ char *hostinfo_home_of(uid_t uid)
 	char *home;
 
 	passwd_find(uid, &row);
-	home = passwd_home(&row);
+	home = passwd_home(&row, NULL);
 	free(row.name);
 	free(row.home);
 	return home;
@@ -245,7 +252,7 @@ int hostinfo_get(char *const *env, struct hostinfo *ret, struct ak_err *err)
 	h.ngroups = count_groups(h.gid);
 	h.home = find_home(&h, &row);
 	h.user = row.name ? row.name : strdup("user");
-	h.passwd_home = passwd_home(&row);
+	h.passwd_home = passwd_home(&row, h.home);
 	free(row.home);
 	h.cwd = find_cwd();
 	h.path = path ? strdup(path) : NULL;

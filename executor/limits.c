@@ -17,9 +17,9 @@
 
 void limits_init(struct limits *l)
 {
-	*l = (struct limits){ .place = CGROUP_PLACE_NONE, .group = CGROUP_NONE, .keeper = CGROUP_KEEPER_NONE };
-	for (size_t i = 0; i < CGROUP_CANDIDATES_MAX; i++)
-		l->search.trial[i].dir = -1;
+	l->place.dir = l->place.aside = -1;
+	l->group = (struct cgroup)CGROUP_NONE;
+	l->keeper = (struct cgroup_keeper)CGROUP_KEEPER_NONE;
 }
 
 static void fill_search(struct limits *l, const struct exec_opts *o, const struct hostinfo *h)
@@ -60,9 +60,12 @@ static bool may_ask_manager(const struct limits *l, const struct exec_opts *o)
 
 static struct cgroup_trial *note_scope(struct cgroup_search *s, const struct ak_err *err)
 {
-	struct cgroup_trial *t = &s->trial[s->n < CGROUP_CANDIDATES_MAX ? s->n++ : CGROUP_CANDIDATES_MAX - 1];
+	struct cgroup_trial *t = &s->trial[s->n < CGROUP_CANDIDATES_MAX ? s->n : CGROUP_CANDIDATES_MAX - 1];
 
-	ak_fd_close(&t->dir);
+	if (s->n < CGROUP_CANDIDATES_MAX)
+		s->n++;
+	else
+		ak_fd_close(&t->dir);
 	*t = (struct cgroup_trial){ .kind = CGROUP_SCOPE, .dir = -1, .code = err->code };
 	snprintf(t->why, sizeof(t->why), "%.300s", err->msg);
 	return t;

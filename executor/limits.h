@@ -23,7 +23,7 @@ struct limits {
 	bool scope;			/* we are in a scope of the systemd user manager */
 };
 
-/** limits_init() - empty: limits_end() may be called from then on */
+/** limits_init() - empty: limits_end() may be called from then on; @l is zeroed, and most of its pages stay untouched */
 void limits_init(struct limits *l);
 
 /**

@@ -28,7 +28,7 @@ enum etc_flags {
 /*
  * What of /etc programs need to build and run. Never anything that may hold a secret or names the machine
  * (shadow, ssh, machine-id, apt and npm logins), and no start-up files of shells: they would set PATH again.
- * Each entry that exists costs about 10 us at every start. Sorted by name.
+ * Each entry that exists costs about 10 us at every start. Sorted by name: the search ends behind its first letter.
  */
 static const struct {
 	const char *name;
@@ -108,6 +108,8 @@ static const uint32_t *etc_find(const char *name)
 	for (size_t i = 0; i < sizeof(etc_table) / sizeof(etc_table[0]); i++) {
 		const char *want = etc_table[i].name;
 
+		if (want[0] > name[0])
+			break;
 		if (want[0] != name[0])
 			continue;
 		if ((etc_table[i].flags & ETC_PREFIX) ? strncmp(name, want, strlen(want)) == 0

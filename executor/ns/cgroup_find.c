@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "executor/ns/cgroup_file.h"
+#include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_parse.h"
@@ -178,29 +179,51 @@ static void look_at(struct cgroup_trial *t, uint32_t want)
 
 /* --- all places --- */
 
-static bool is_cgroup2(const char *path)
+/*
+ * What the top of the hierarchy mounted at @path offers. One look tells whether a cgroup v2 is there at all: no other file system
+ * has this file, which is checked. Return: length of @text; negative errno: it is not there, or cannot be read.
+ */
+static long top_controllers(const char *path, char *text, size_t size)
 {
+	char file[CGROUP_PATH_MAX + sizeof("/cgroup.controllers")] AK_UNINIT;
 	struct statfs fs;
+	ssize_t n;
+	AK_AUTO_FD fd = -1;
 
-	return statfs(path, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
+	(void)snprintf(file, sizeof(file), "%s/cgroup.controllers", path);
+	fd = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return -errno;
+	if (fstatfs(fd, &fs) < 0 || fs.f_type != CGROUP2_SUPER_MAGIC)
+		return -ENOENT;
+	do
+		n = read(fd, text, size);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
 }
 
 /* the two usual places first: reading the list of mounts costs more the more there are */
-static int find_mount(bool usual, struct cgroup_mount *ret)
+static bool usual_mount(struct cgroup_mount *ret, char *text, size_t size, long *ret_len)
 {
 	static const char *const places[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
-	char *text = NULL;
-	size_t len;
-	int r;
 
-	for (size_t i = 0; usual && i < 2; i++) {
-		if (!is_cgroup2(places[i]))
+	for (size_t i = 0; i < 2; i++) {
+		*ret_len = top_controllers(places[i], text, size);
+		if (*ret_len < 0)
 			continue;
 		snprintf(ret->point, sizeof(ret->point), "%s", places[i]);
 		snprintf(ret->root, sizeof(ret->root), "/");
-		return 0;
+		return true;
 	}
-	r = ak_read_file("/proc/self/mountinfo", PROC_TEXT_MAX, &text, &len);
+	return false;
+}
+
+static int find_mount(struct cgroup_mount *ret)
+{
+	char *text = NULL;
+	size_t len;
+	int r = ak_read_file("/proc/self/mountinfo", PROC_TEXT_MAX, &text, &len);
+
 	if (r == 0)
 		r = cgroup_find_mount(text, len, ret);
 	free(text);
@@ -258,13 +281,9 @@ static void explain_none(struct cgroup_search *s)
 		snprintf(s->why, sizeof(s->why), "no place for a group was found");
 }
 
-/* nothing that we use is in the hierarchy at all: no place in it can be better */
-static bool nothing_to_have(struct cgroup_search *s)
+/* @text: the top's controllers. Nothing that we use is in the hierarchy at all: no place in it can be better */
+static bool nothing_to_have(struct cgroup_search *s, const char *text, long n)
 {
-	AK_AUTO_FD top = open(s->mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	char text[512];
-	long n = top < 0 ? -1 : cgroup_read(top, "cgroup.controllers", text, sizeof(text));
-
 	if (n < 0 || cgroup_ctl_mask(text, (size_t)n) != 0)
 		return false;
 	/* the list of v1 hierarchies that are in use: proc_cgroups(5) is gone from new kernels, the mount is not */
@@ -323,11 +342,43 @@ static int look_given(struct cgroup_search *s, struct ak_err *err)
 	return -(t->code ? t->code : EINVAL);
 }
 
+static void look_everywhere(struct cgroup_search *s, struct cgroup_mount *m)
+{
+	char own[CGROUP_PATH_MAX];
+	int r = read_own_path(own);
+
+	look_at_candidates(s, r == 0 ? own : NULL, m);
+	if (s->n > 0 && s->trial[0].code == ENOENT && find_mount(m) == 0 && strcmp(m->root, "/") != 0) {
+		/* the mount shows a part of the hierarchy only */
+		cgroup_search_release(s);
+		look_at_candidates(s, r == 0 ? own : NULL, m);
+	}
+	if (r < 0 && s->n == 0)
+		snprintf(s->why, sizeof(s->why), "%s", r == -EXDEV ? "ak runs outside of its cgroup namespace" :
+			 "the own group is not told by /proc/self/cgroup");
+	cgroup_choose(s);
+}
+
+bool cgroup_glance(struct cgroup_search *s, const char *given)
+{
+	struct cgroup_mount m AK_UNINIT;
+	char text[512];
+	long n;
+
+	if (given && given[0])
+		return strcmp(given, CGROUP_ENV_NONE) == 0;
+	if (!usual_mount(&m, text, sizeof(text), &n))
+		return false;
+	snprintf(s->mount, sizeof(s->mount), "%s", m.point);
+	s->nothing = nothing_to_have(s, text, n);
+	return s->nothing;
+}
+
 int cgroup_look(struct cgroup_search *s, struct ak_err *err)
 {
-	struct cgroup_mount m = { 0 };
-	char own[CGROUP_PATH_MAX];
-	int r;
+	struct cgroup_mount m AK_UNINIT;	/* written by whoever finds one */
+	char text[512];
+	long n = -1;
 
 	s->best = -1;
 	s->n = 0;
@@ -338,25 +389,20 @@ int cgroup_look(struct cgroup_search *s, struct ak_err *err)
 	}
 	if (s->given && s->given[0])
 		return look_given(s, err);
-	if (find_mount(true, &m) < 0) {
-		snprintf(s->why, sizeof(s->why), "no cgroup v2 is mounted here");
+	if (s->nothing && !s->all) {
+		explain_none(s);
 		return 0;
 	}
-	snprintf(s->mount, sizeof(s->mount), "%s", m.point);
-	if (!nothing_to_have(s) || s->all) {
-		r = read_own_path(own);
-		look_at_candidates(s, r == 0 ? own : NULL, &m);
-		if (s->n > 0 && s->trial[0].code == ENOENT && find_mount(false, &m) == 0 &&
-		    strcmp(m.root, "/") != 0) {
-			/* the mount shows a part of the hierarchy only */
-			cgroup_search_release(s);
-			look_at_candidates(s, r == 0 ? own : NULL, &m);
+	if (!usual_mount(&m, text, sizeof(text), &n)) {
+		if (find_mount(&m) < 0) {
+			snprintf(s->why, sizeof(s->why), "no cgroup v2 is mounted here");
+			return 0;
 		}
-		if (r < 0 && s->n == 0)
-			snprintf(s->why, sizeof(s->why), "%s", r == -EXDEV ? "ak runs outside of its cgroup namespace" :
-				 "the own group is not told by /proc/self/cgroup");
-		cgroup_choose(s);
+		n = top_controllers(m.point, text, sizeof(text));
 	}
+	snprintf(s->mount, sizeof(s->mount), "%s", m.point);
+	if (!nothing_to_have(s, text, n) || s->all)
+		look_everywhere(s, &m);
 	explain_none(s);
 	return 0;
 }
@@ -365,8 +411,8 @@ void cgroup_search_release(struct cgroup_search *s)
 {
 	for (size_t i = 0; i < s->n; i++)
 		ak_fd_close(&s->trial[i].dir);
-	for (size_t i = 0; i < CGROUP_CANDIDATES_MAX; i++)
-		s->trial[i] = (struct cgroup_trial){ .dir = -1 };
+	if (s->n > 0)	/* else its pages may never have been touched */
+		memset(s->trial, 0, s->n * sizeof(s->trial[0]));
 	s->n = 0;
 	s->best = -1;
 }

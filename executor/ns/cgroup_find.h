@@ -40,10 +40,11 @@ struct cgroup_search {
 	uint32_t want;		/* enum cgroup_ctl: what the limits of this run need */
 	bool all;		/* look at every place, also after one that gives all, and where the hierarchy has nothing */
 	/* out */
-	struct cgroup_trial trial[CGROUP_CANDIDATES_MAX];
+	struct cgroup_trial trial[CGROUP_CANDIDATES_MAX];	/* @n of them; the rest is zero */
 	size_t n;
 	int best;		/* index; -1: none */
 	bool off;		/* AK_CGROUP=none */
+	bool nothing;		/* cgroup_glance() has seen that no place is of use */
 	bool hybrid;		/* controllers are in v1 hierarchies, cgroup v2 has none that we use */
 	char mount[CGROUP_PATH_MAX];	/* of cgroup2; "": none seen */
 	char why[CGROUP_TEXT_MAX];	/* why nothing at all can be used, or why the best place lacks something; one line */
@@ -61,6 +62,13 @@ struct cgroup_place {
 };
 
 #define CGROUP_PLACE_NONE { .dir = -1, .aside = -1 }
+
+/**
+ * cgroup_glance() - is it plain at once that no group can be had? Before cgroup_look(), which then does not look again
+ * @given:	value of AK_CGROUP; NULL: not set
+ * Return: true: it is; false: it may be, cgroup_look() will tell.
+ */
+bool cgroup_glance(struct cgroup_search *s, const char *given);
 
 /**
  * cgroup_look() - look at all places, change nothing

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "executor/ns/sysmount.h"
+#include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_clock.h"
 #include "executor/shared/ak_fd.h"
@@ -23,7 +24,7 @@
 
 #define NS 1000000000LL
 #define CLOCK_SET_NS (NS / 10)	/* a smaller difference between two readings is no setting of the clock */
-#define DENTS_BYTES 32768u
+#define DENTS_BYTES 4096u	/* with the path two pages of the stack, which others have touched before */
 #define OLD_MAX 4096u	/* names of the top folder that are remembered */
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
 
@@ -47,6 +48,7 @@ struct walk {
 	int64_t since_ns;
 	uint32_t dev_major, dev_minor;	/* with cross: the only file system that is looked at */
 	struct ak_buf names;		/* folders still to be entered: where, name, NUL */
+	bool git;			/* there is a git folder at the top */
 	size_t len;			/* of path */
 	char path[PATH_MAX];		/* relative, of the folder that is read */
 	_Alignas(8) char dents[DENTS_BYTES];
@@ -70,14 +72,16 @@ static int64_t ns_of(struct statx_timestamp t)
 	return (int64_t)t.tv_sec * NS + t.tv_nsec;
 }
 
-static int64_t ahead(void)
+/* Return: real time minus monotonic time, both in nanoseconds; to a tick, which is less than CLOCK_SET_NS */
+static int64_t ahead(int64_t *ret_real)
 {
 	struct timespec real, mono;
 
-	/* not through the vDSO: see ak_clock.h */
-	(void)syscall(SYS_clock_gettime, CLOCK_REALTIME, &real);
+	/* the coarse clock is the one that stamps files; not through the vDSO: see ak_clock.h */
+	(void)syscall(SYS_clock_gettime, CLOCK_REALTIME_COARSE, &real);
 	(void)syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &mono);
-	return (real.tv_sec - mono.tv_sec) * NS + real.tv_nsec - mono.tv_nsec;
+	*ret_real = (int64_t)real.tv_sec * NS + real.tv_nsec;
+	return *ret_real - ((int64_t)mono.tv_sec * NS + mono.tv_nsec);
 }
 
 /* Some file systems stamp by the second, or by two: those have nothing behind it */
@@ -246,10 +250,12 @@ static void plain_entry(struct walk *w, struct folder *f, const char *name, unsi
 	}
 	if (!w->r && f->depth == 0)
 		old_add(w->m, name, ino, 0);
-	if (class == PROTECTED_GIT)
+	if (class == PROTECTED_GIT) {
+		w->git |= f->depth == 0;
 		enter_later(w, GIT, name);
-	else if (w->r)
+	} else if (w->r) {
 		enter_later(w, class == PROTECTED_BLOCK ? INSIDE : PLAIN, name);
+	}
 }
 
 static void entry(struct walk *w, struct folder *f, const struct dirent64 *d)
@@ -421,59 +427,61 @@ static char *read_file(const struct protected_mark *m, const char *path, size_t 
 	return buf;
 }
 
-static void walk_top(struct protected_mark *m, struct protected_report *r)
+/* what only the walk afterwards has to know */
+static void begin_scan(struct walk *w, struct folder *top)
 {
-	struct walk *w = malloc(sizeof(*w));	/* not zeroed: most of it is a buffer */
-	struct folder top = {.fd = m->dir};
+	const struct protected_mark *m = w->m;
+	int64_t real, set = ahead(&real) - m->ahead_ns;
 	struct statx st;
 
-	if (!w) {
-		if (r)
-			r->cut = true;
-		return;
-	}
-	w->m = m;
-	w->r = r;
 	w->deadline_ns = ak_now_ns() + PROTECTED_SCAN_MS * 1000000ull;
-	w->since_ns = m->start_ns;
-	w->names = (struct ak_buf){0};
-	w->len = 0;
-	w->path[0] = '\0';
-	if (statx(m->dir, "", AT_EMPTY_PATH, STATX_CTIME, &st) == 0) {
-		w->dev_major = st.stx_dev_major;
-		w->dev_minor = st.stx_dev_minor;
-	}
-	if (r) {
-		int64_t set = ahead() - m->ahead_ns;
+	if (set < -CLOCK_SET_NS)
+		w->since_ns += set - CLOCK_SET_NS;
+	top->changed = true;
+	if (statx(m->dir, "", AT_EMPTY_PATH, STATX_CTIME, &st) < 0)
+		return;
+	w->dev_major = st.stx_dev_major;
+	w->dev_minor = st.stx_dev_minor;
+	top->changed = since(w, ns_of(st.stx_ctime));
+}
 
-		if (set < -CLOCK_SET_NS)
-			w->since_ns += set - CLOCK_SET_NS;
-		top.changed = statx(m->dir, "", AT_EMPTY_PATH, STATX_CTIME, &st) < 0 || since(w, ns_of(st.stx_ctime));
-	}
-	if (lseek(m->dir, 0, SEEK_SET) == 0)
-		scan_folder(w, &top);
-	if (r && w->names.failed)
+/* Return: is there a git folder at the top? */
+static bool walk_top(struct protected_mark *m, struct protected_report *r)
+{
+	struct walk w AK_UNINIT;	/* most of it is buffers */
+	struct folder top = {.fd = m->dir};
+
+	w.m = m;
+	w.r = r;
+	w.since_ns = m->start_ns;
+	w.names = (struct ak_buf){0};
+	w.deadline_ns = 0;
+	w.dev_major = w.dev_minor = 0;
+	w.git = false;
+	w.len = 0;
+	w.path[0] = '\0';
+	if (r)
+		begin_scan(&w, &top);
+	/* the mark is made by whoever has just opened the folder */
+	if (!r || lseek(m->dir, 0, SEEK_SET) == 0)
+		scan_folder(&w, &top);
+	if (r && w.names.failed)
 		r->cut = true;
-	ak_buf_release(&w->names);
-	free(w);
+	ak_buf_release(&w.names);
+	return w.git;
 }
 
 void protected_mark_set(struct protected_mark *m, int dir, struct git_hooks *hooks)
 {
-	struct timespec now;
-
 	*m = (struct protected_mark)PROTECTED_MARK_NONE;
 	m->dir = dir;
 	m->hooks = *hooks;
 	*hooks = (struct git_hooks){0};
-	m->ahead_ns = ahead();
-	walk_top(m, NULL);
+	if (walk_top(m, NULL))
+		m->config = read_file(m, ".git/config", &m->config_len);
 	if (m->nold)
 		qsort(m->old, m->nold, sizeof(m->old[0]), by_path);
-	m->config = read_file(m, ".git/config", &m->config_len);
-	/* the coarse clock is the one that stamps files */
-	(void)syscall(SYS_clock_gettime, CLOCK_REALTIME_COARSE, &now);
-	m->start_ns = (int64_t)now.tv_sec * NS + now.tv_nsec;
+	m->ahead_ns = ahead(&m->start_ns);
 }
 
 void protected_scan(struct protected_mark *m, struct protected_report *ret)

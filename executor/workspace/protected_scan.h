@@ -71,7 +71,7 @@ struct protected_mark {
 
 /**
  * protected_mark_set() - remember the workspace as it is before a command
- * @dir:	the workspace, open for reading; taken, also on failure
+ * @dir:	the workspace, open for reading and not read yet; taken, also on failure
  * @hooks:	folders in it that git takes hooks from; taken, and left empty
  * A folder that cannot be read is not watched: its changes cannot be told either.
  */
