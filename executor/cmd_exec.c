@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -25,7 +26,6 @@
 #include "executor/hostinfo.h"
 #include "executor/limits.h"
 #include "executor/ns/kabi.h"
-#include "executor/ns/mnt_late.h"
 #include "executor/ns/sysmount.h"
 #include "executor/opts.h"
 #include "executor/plain.h"
@@ -178,6 +178,8 @@ static int start_sandbox(struct exec_run *r, struct ak_err *err)
 		e = protected_look_begin(&r->look, &r->p.plan, range ? &r->p.privs : NULL, err);
 	if (e == 0)
 		e = sandbox_prepare(&r->p.plan, &r->streams, range, r->p.landlock_abi, r->limits.group.dir, &b, err);
+	if (!range)
+		b.ahead = &r->ahead;
 	if (e == 0)
 		e = range ? start_as_nobody(r, &b, err) : sandbox_start(&b, NULL, NULL, &r->sb, err);
 	sandbox_birth_release(&b);
@@ -266,7 +268,7 @@ static int run_sandbox(struct exec_run *r, struct ak_err *err)
 	streams_close_child_ends(&r->streams);
 	if (ops == &backend_native && r->p.plan.root == PLAN_ROOT_TMPFS && !r->p.plan.plain &&
 	    r->opts.write != WRITE_COW)
-		r->late_fd = mnt_late_hold(r->sb.pid);
+		mnt_late_hold(r->sb.pid, &r->late);
 	r->stage = "relay";
 	e = ops->exec(r, err);
 	r->have_result = e == 0;
@@ -458,6 +460,7 @@ static int finish_learning(struct exec_run *r, int code)
 
 static void release(struct exec_run *r)
 {
+	ahead_end(&r->ahead);
 	(void)plain_end(&r->plain);
 	backend_of(r->opts.backend)->destroy(r);
 	sandbox_release(&r->sb);
@@ -473,7 +476,7 @@ static void release(struct exec_run *r)
 	exec_opts_release(&r->opts);
 	ak_fd_close(&r->report_fd);
 	ak_fd_close(&r->signal_fd);
-	mnt_late_leave(&r->late_fd);
+	mnt_late_leave(&r->late);
 }
 
 static int explain(struct exec_run *r)
@@ -485,6 +488,14 @@ static int explain(struct exec_run *r)
 	e = b.failed ? -ENOMEM : ak_write_all(STDOUT_FILENO, b.data, b.len);
 	ak_buf_release(&b);
 	return e < 0 ? EXIT_FAILED : 0;
+}
+
+/* a sandbox in a group has to be born in it, and that is made by what the plan says */
+static void begin_ahead(struct exec_run *r, char *const env[])
+{
+	if (backend_of(r->opts.backend) == &backend_native && !r->opts.explain && r->opts.write != WRITE_COW &&
+	    cgroup_glance(&r->limits.search, config_getenv(env, CGROUP_ENV)))
+		sandbox_ahead(&r->opts, &r->ahead);
 }
 
 static int parse_and_run(struct exec_run *r, int argc, char *const argv[], char *const env[], struct ak_err *err)
@@ -521,6 +532,7 @@ static int parse_and_run(struct exec_run *r, int argc, char *const argv[], char 
 	}
 	if (e == 0) {
 		r->stage = "plan";
+		begin_ahead(r, env);
 		e = backend_of(r->opts.backend)->probe(r, env, err);
 	}
 	if (e == 0 && r->opts.explain)
@@ -532,24 +544,51 @@ static int parse_and_run(struct exec_run *r, int argc, char *const argv[], char 
 	return finish(r, err, e < 0);
 }
 
+/*
+ * Ten pages, of which a plain run needs half: on the stack each would be touched, and zeroed. So the members are made what they
+ * are before anything was done without writing all of them.
+ */
+static struct exec_run *run_new(void)
+{
+	struct exec_run *r = mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (r == MAP_FAILED)
+		return NULL;
+	r->report_fd = r->signal_fd = -1;
+	r->late = (struct mnt_late)MNT_LATE_NONE;
+	r->sb = (struct sandbox){ .pidfd = -1, .ctl = -1 };
+	r->ahead.pidfd = r->ahead.sock[0] = r->ahead.sock[1] = -1;
+	r->p = (struct prepared)PREPARED_NONE;
+	r->in = (struct in_run)IN_RUN_NONE;
+	r->plain = (struct plain)PLAIN_NONE;
+	r->ob.denials.fd = -1;
+	r->learn = (struct learn)LEARN_NONE;
+	r->look.mark.dir = r->look.program = -1;
+	limits_init(&r->limits);
+	cow_init(&r->cow);
+	for (int i = 0; i < 3; i++)
+		r->streams.s[i] = (struct stream){ .outer = -1, .child = -1, .inner = -1 };
+	return r;
+}
+
 static int run(int argc, char *const argv[], char *const environ_[], uint64_t start_ns, bool learning, bool own)
 {
-	struct exec_run r = { .report_fd = -1, .signal_fd = -1, .late_fd = -1, .start_ns = start_ns, .own = own,
-			      .sb = { .pidfd = -1, .ctl = -1 }, .p = PREPARED_NONE, .in = IN_RUN_NONE, .plain = PLAIN_NONE,
-			      .ob = OBSERVING_NONE, .learning = learning, .learn = LEARN_NONE, .look = PROTECTED_LOOK_NONE };
 	struct ak_err err = { 0 };
+	struct exec_run *r = run_new();
 	int code;
 
-	limits_init(&r.limits);
-	cow_init(&r.cow);
-	for (int i = 0; i < 3; i++)
-		r.streams.s[i] = (struct stream){ .outer = -1, .child = -1, .inner = -1 };
-	if (streams_fix_stdio(&r.closed, &err) < 0)
+	if (!r)
 		return EXIT_FAILED;
-	code = parse_and_run(&r, argc, argv, environ_, &err);
+	r->start_ns = start_ns;
+	r->own = own;
+	r->learning = learning;
+	if (streams_fix_stdio(&r->closed, &err) < 0)
+		return EXIT_FAILED;
+	code = parse_and_run(r, argc, argv, environ_, &err);
 	if (learning)
-		code = finish_learning(&r, code);
-	release(&r);
+		code = finish_learning(r, code);
+	release(r);
+	(void)munmap(r, sizeof(*r));
 	return code;
 }
 

@@ -27,7 +27,8 @@
 
 void cow_init(struct cow *c)
 {
-	*c = (struct cow){ .cs = CHANGESET_NONE, .sessions = -1, .lower = -1, .go = -1, .alarm = -1, .out = -1 };
+	c->cs.dir = c->cs.lock = c->cs.upper = -1;
+	c->sessions = c->lower = c->go = c->alarm = c->out = -1;
 }
 
 /* the words of the command, for `ak sessions` */

@@ -42,6 +42,7 @@ struct cow {
 	uint64_t more;			/* changes that are not in @changes */
 };
 
+/** cow_init() - none; @c is zeroed, and most of it stays untouched */
 void cow_init(struct cow *c);
 
 /**

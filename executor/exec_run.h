@@ -11,6 +11,8 @@
 #include "executor/cow.h"
 #include "executor/learn.h"
 #include "executor/limits.h"
+#include "executor/ns/ahead.h"
+#include "executor/ns/mnt_late.h"
 #include "executor/observing.h"
 #include "executor/opts.h"
 #include "executor/plain.h"
@@ -41,7 +43,8 @@ struct exec_run {
 	struct plain plain;
 	struct cow cow;
 	struct sandbox sb;
-	int late_fd;	/* the sandbox's mounts, which the kernel takes apart after us; -1 */
+	struct ahead ahead;	/* the child of @sb, begun while there is no plan yet */
+	struct mnt_late late;	/* the sandbox's mounts, which the kernel takes apart after us */
 	struct relay_sandbox rs;	/* of @sb, once it was created */
 	struct backend_facts *facts;	/* of a backend other than native; owned; NULL */
 	struct local_box local;

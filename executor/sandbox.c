@@ -16,11 +16,14 @@
 #include <unistd.h>
 
 #include "executor/backend.h"
+#include "executor/ns/ahead.h"
 #include "executor/ns/init_image.h"
 #include "executor/ns/setup.h"
 #include "executor/ns/userns.h"
+#include "executor/opts.h"
 #include "executor/plan.h"
 #include "executor/privs.h"
+#include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_canary.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
@@ -30,7 +33,7 @@
 #include "seccomp/filters.h"
 #include "seccomp/observe.h"
 
-#define CONFIG_USUAL_BYTES (16u << 10)	/* filters 3 kB, environment and arguments of most commands */
+#define CONFIG_USUAL_BYTES (8u << 10)	/* filters 3 kB, environment and arguments of most commands */
 
 static enum seccomp_floor_kind floor_kind(const struct plan *p)
 {
@@ -144,53 +147,50 @@ static void fill_held(const struct plan *p, struct init_config *c)
 		c->roots[c->nroots++] = p->paths[i].path;
 }
 
-/* into a buffer that nearly always suffices, else into the largest; Return: bytes, with *@ret_buf to free, or negative errno */
-static long encode_config(const struct init_config *c, uint8_t **ret_buf)
+static int keep_config(const void *bytes, long n, struct ak_err *err)
 {
-	static const size_t sizes[] = { CONFIG_USUAL_BYTES, AK_INIT_CONFIG_MAX };
-	long n = -ENOBUFS;
+	if (n == -ENOBUFS)
+		return ak_err_set(err, E2BIG, "arguments and environment are too large");
+	if (n < 0)
+		return ak_err_sys(err, (int)-n, "write the configuration of init");
+	return sealed_memfd("ak-config", bytes, (size_t)n, false, err);
+}
 
-	for (size_t i = 0; i < 2 && n == -ENOBUFS; i++) {
-		uint8_t *buf = malloc(sizes[i]);
+static int encode_large(const struct init_config *c, struct ak_err *err)
+{
+	uint8_t *buf = malloc(AK_INIT_CONFIG_MAX);
+	int fd;
 
-		if (!buf)
-			return -ENOMEM;
-		n = init_config_encode(c, buf, sizes[i]);
-		if (n < 0)
-			free(buf);
-		else
-			*ret_buf = buf;
-	}
-	return n;
+	if (!buf)
+		return ak_err_set(err, ENOMEM, "out of memory");
+	fd = keep_config(buf, init_config_encode(c, buf, AK_INIT_CONFIG_MAX), err);
+	free(buf);
+	return fd;
+}
+
+/* into a buffer that nearly always suffices, and whose pages the plan has used before; else into the largest */
+static int encode_config(const struct init_config *c, struct ak_err *err)
+{
+	uint8_t buf[CONFIG_USUAL_BYTES] AK_UNINIT;
+	long n = init_config_encode(c, buf, sizeof(buf));
+
+	return n == -ENOBUFS ? encode_large(c, err) : keep_config(buf, n, err);
 }
 
 int sandbox_config_open(const struct plan *p, int landlock_abi, struct ak_err *err)
 {
-	struct init_config *c;
-	uint8_t *buf = NULL;
-	long n;
-	int fd;
+	struct init_config c = { 0 };
 
 	if (p->npaths > AK_INIT_PATHS_MAX || p->nkeep_fds > AK_INIT_FDS_MAX)
 		return ak_err_set(err, E2BIG, "too many mounts or --fd descriptors");
-	c = calloc(1, sizeof(*c));
-	if (!c)
-		return ak_err_set(err, ENOMEM, "out of memory");
 	if (p->held)
-		fill_held(p, c);
+		fill_held(p, &c);
 	else
-		fill_config(p, landlock_abi, c);
-	n = encode_config(c, &buf);
-	if (n == -ENOBUFS)
-		fd = ak_err_set(err, E2BIG, "arguments and environment are too large");
-	else if (n < 0)
-		fd = ak_err_sys(err, (int)-n, "write the configuration of init");
-	else
-		fd = sealed_memfd("ak-config", buf, (size_t)n, false, err);
-	free(c);
-	free(buf);
-	return fd;
+		fill_config(p, landlock_abi, &c);
+	return encode_config(&c, err);
 }
+
+#define NAMESPACES (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
 
 static uint64_t clone_flags(const struct plan *plan)
 {
@@ -205,6 +205,22 @@ static uint64_t clone_flags(const struct plan *plan)
 		flags |= CLONE_NEWUTS;
 	/* the network namespace is made by the child, beside its mounts: see netns.h */
 	return flags;
+}
+
+void sandbox_ahead(const struct exec_opts *o, struct ahead *ret)
+{
+	if (ak_weaken_mask() == 0 && geteuid() != 0 && getegid() != 0 && o->net == NET_NONE && !o->user_given && !o->nesting &&
+	    o->isolation == ISOLATION_NAMESPACES)
+		ahead_begin(ret, NAMESPACES);
+}
+
+/* was it right to begin before the plan was there? */
+static bool as_usual(const struct sandbox_birth *b)
+{
+	const struct plan *p = b->s.plan;
+
+	return ak_weaken_mask() == 0 && !b->s.wait_go && b->cgroup < 0 && b->s.uid.inside != 0 && b->s.gid.inside != 0 &&
+	       p->net == NET_NONE && !p->plain && !p->nesting && !p->serve && !p->background;
 }
 
 static int say_go(int ctl, struct ak_err *err)
@@ -281,6 +297,16 @@ static pid_t clone_child(struct sandbox_birth *b, int *ret_pidfd, struct ak_err 
 	uint64_t flags = clone_flags(b->s.plan);
 	pid_t pid = -ENOSYS;
 
+	if (b->ahead && b->ahead->pid > 0 && as_usual(b)) {
+		b->s.ahead = b->ahead;
+		pid = ahead_go(b->ahead, &b->s, ret_pidfd);
+		if (pid > 0)
+			return pid;
+		b->s.ahead = NULL;
+		pid = -ENOSYS;
+	}
+	if (b->ahead)
+		ahead_end(b->ahead);
 	/* with a group of its own the child makes this one itself: see setup.c */
 	b->s.cgroupns = b->cgroup >= 0 && !b->s.plan->plain;
 	if (!b->s.cgroupns && !b->s.plan->plain)

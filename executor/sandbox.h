@@ -8,7 +8,9 @@
 
 #include "executor/ns/setup.h"
 
+struct ahead;
 struct ak_err;
+struct exec_opts;
 struct observe_filters;
 struct plan;
 struct privs;
@@ -25,9 +27,16 @@ struct sandbox {
 struct sandbox_birth {
 	struct setup s;
 	int cgroup;	/* directory of the group that it is born in; borrowed; -1: none */
+	struct ahead *ahead;	/* a child that is there already, used if it is of the right kind; borrowed; NULL: none */
 };
 
 #define SANDBOX_BIRTH_NONE { .s = { .ctl = -1, .ctl_parent = -1, .config = -1, .init = -1 }, .cgroup = -1 }
+
+/**
+ * sandbox_ahead() - begin to make the child of a usual sandbox while there is no plan yet: see ns/ahead.h
+ * Usual is: rootless, with namespaces and no network. Whether it was can be wrong: sandbox_start() makes another one then.
+ */
+void sandbox_ahead(const struct exec_opts *o, struct ahead *ret);
 
 /** sandbox_filters() - the two filters that a command of this plan gets; borrowed from @plan or living for ever */
 void sandbox_filters(const struct plan *plan, struct observe_filters *ret);

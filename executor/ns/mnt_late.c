@@ -3,6 +3,7 @@
 #include "executor/ns/mnt_late.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -10,16 +11,8 @@
 
 #include "executor/shared/ak_fd.h"
 
-int mnt_late_hold(pid_t pid)
-{
-	char path[32];
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
-	return open(path, O_RDONLY | O_CLOEXEC);
-}
-
 /* a message to @to with the descriptors of @to's own peer and of the namespace. Nobody will read it. */
-static void send_both(int from, int to, int ns)
+static bool send_both(int from, int to, int ns)
 {
 	union {
 		char space[CMSG_SPACE(2 * sizeof(int))];
@@ -35,20 +28,27 @@ static void send_both(int from, int to, int ns)
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(sizeof(fds));
 	memcpy(CMSG_DATA(c), fds, sizeof(fds));
-	(void)sendmsg(from, &h, MSG_NOSIGNAL);	/* refused, over the limit of descriptors on their way: it ends with its last descriptor */
+	return sendmsg(from, &h, MSG_NOSIGNAL) == 1;	/* refused: over the limit of descriptors on their way */
 }
 
-void mnt_late_leave(int *fd)
+void mnt_late_hold(pid_t pid, struct mnt_late *ret)
 {
+	AK_AUTO_FD ns = -1;
+	char path[32];
 	int pair[2];
 
-	if (*fd < 0)
+	*ret = (struct mnt_late)MNT_LATE_NONE;
+	(void)snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)pid);
+	ns = open(path, O_RDONLY | O_CLOEXEC);
+	if (ns < 0 || socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) < 0)
 		return;
-	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) == 0) {
-		send_both(pair[0], pair[1], *fd);
-		ak_fd_close(fd);
-		ak_fd_close(&pair[1]);	/* held by its own queue from here on */
-		ak_fd_close(&pair[0]);	/* which nobody can reach any more */
-	}
-	ak_fd_close(fd);
+	*ret = (struct mnt_late){ .kept = pair[1], .peer = pair[0] };
+	if (!send_both(pair[0], pair[1], ns))
+		mnt_late_leave(ret);
+}
+
+void mnt_late_leave(struct mnt_late *l)
+{
+	ak_fd_close(&l->kept);	/* held by its own queue from here on */
+	ak_fd_close(&l->peer);	/* which nobody can reach any more */
 }

@@ -5,20 +5,29 @@
 
 #include <sys/types.h>
 
+/* The namespace, in the queue of a socket; both sockets owned, -1: nothing is held */
+struct mnt_late {
+	int kept;	/* the queue is its own */
+	int peer;	/* closed last: the kernel looks for sockets to collect when one ends */
+};
+
+#define MNT_LATE_NONE { .kept = -1, .peer = -1 }
+
 /**
  * mnt_late_hold() - keep the mount namespace of @pid beyond the end of its processes
  * @pid:	our child, not waited for yet
  *
  * Taking some fifty private mounts apart, and waiting for a grace period, takes a seventh of a start and an end, and is done by
- * the last process that is in them: init, which we wait for. Held like this they outlast it, until mnt_late_leave().
- * Return: a descriptor, the caller's; -1: there is none, and init takes the mounts apart as ever.
+ * the last process that is in them: init, which we wait for. Held like this they outlast it, until mnt_late_leave(). All but
+ * the letting go is done here, while init is at work and nobody waits for us.
+ * @ret:	MNT_LATE_NONE where there is nothing to hold: init takes the mounts apart as ever
  * Privilege: none; the child's user namespace is ours (ptrace(2), PTRACE_MODE_READ_FSCREDS).
  */
-int mnt_late_hold(pid_t pid);
+void mnt_late_hold(pid_t pid, struct mnt_late *ret);
 
 /**
  * mnt_late_leave() - let it go, in a way that leaves the work to a kernel thread
- * @fd:		closed, becomes -1; -1 does nothing
+ * @l:		closed, becomes MNT_LATE_NONE; that does nothing
  *
  * The descriptor is left in the queue of a socket that only this queue holds: the kernel collects such sockets in a worker, and
  * what they hold with them, as it takes network namespaces apart in one. No process, no name and no mount that anybody sees is
@@ -27,6 +36,6 @@ int mnt_late_hold(pid_t pid);
  * Must not be used where the next run needs the mounts to be gone: an overlay's upper folder is in use until then.
  * Source: unix(7), SCM_RIGHTS; net/unix/garbage.c, unix_gc(): a worker in current kernels, part of close() in older ones.
  */
-void mnt_late_leave(int *fd);
+void mnt_late_leave(struct mnt_late *l);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct ak_err;
@@ -39,6 +40,10 @@ struct mnt_ctx {
 	int parent;			/* folder of the row before, for the next one in the same folder; -1 */
 	char parent_path[256];
 	bool system_done;		/* the rows of the root view are mounted and read-only */
+	atomic_int offers;		/* counts parts put on offer, by two; odd: there will be no more. A futex */
+	struct mnt_part etc;		/* rows @etc_first ... of the plan, @etc_n of them: the host's part of /etc */
+	size_t etc_first, etc_n;
+	uint64_t etc_left;		/* bits of those that could not be made the short way */
 	struct mnt_part proc;		/* covers in the new procfs */
 	struct mnt_part dev;		/* what is in the new /dev, which becomes read-only at the end */
 	char shm_options[MOUNT_OPTIONS_MAX];
@@ -66,6 +71,12 @@ int mount_all(struct mnt_ctx *c, struct ak_err *err);
  * Changes the working directory. System calls without errno only, for vthread(). Results are for mount_seal().
  */
 void mount_parts(struct mnt_ctx *c);
+
+/** mount_parts_beside() - for the other thread: mount_parts() as often as there is something, until mount_parts_end() */
+void mount_parts_beside(struct mnt_ctx *c);
+
+/** mount_parts_end() - nothing will be on offer any more; always, or the other thread does not end */
+void mount_parts_end(struct mnt_ctx *c);
 
 /**
  * mount_leave_host() - pivot_root, old root detached, working directory "/"
@@ -143,17 +154,24 @@ int part_mount(const char *type, const char *dst, unsigned flags, const char *op
 /** part_flags() - @attr_set for everything below the mount @fd and for it too, then read-only off again for itself */
 int part_flags(int fd, uint64_t attr_set);
 
+/** mount_part_offer() - whoever has time may build it now */
+void mount_part_offer(struct mnt_ctx *c, struct mnt_part *p);
+
 /** mount_part_build() - with @fn, now and here; the result is the part's */
 void mount_part_build(struct mnt_ctx *c, struct mnt_part *p, int (*fn)(struct mnt_ctx *));
 
 /** mount_part_wait() - until nobody is at work on it */
 void mount_part_wait(struct mnt_part *p);
 
-/** mount_proc_covers(), mount_dev_fill() - build the part; the working directory is its file system */
+/** mount_etc_fill(), mount_proc_covers(), mount_dev_fill() - build the part; the working directory is its file system */
+int mount_etc_fill(struct mnt_ctx *c);
 int mount_proc_covers(struct mnt_ctx *c);
 int mount_dev_fill(struct mnt_ctx *c);
 
 /* parts with a file of their own */
+/** mount_etc_offer() - make /etc and put its rows on offer; mount_etc_has() - is @row one of them? */
+int mount_etc_offer(struct mnt_ctx *c, struct ak_err *err);
+bool mount_etc_has(const struct mnt_ctx *c, size_t row);
 int mount_proc(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err);
 int mount_dev(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err);
 int mount_devnode(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err);

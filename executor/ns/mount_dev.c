@@ -169,7 +169,7 @@ int mount_dev(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
 	if (is_needed_now(c, m))
 		mount_part_build(c, &c->dev, mount_dev_fill);
 	else
-		atomic_store(&c->dev.state, PART_OFFERED);
+		mount_part_offer(c, &c->dev);
 	return 0;
 }
 

@@ -42,6 +42,7 @@ static int check_alone(const struct mnt_ctx *c, struct ak_err *err)
 int mount_leave_host(struct mnt_ctx *c, struct ak_err *err)
 {
 	mount_parts(c);
+	mount_parts_end(c);	/* so the other thread can end beside what follows */
 	mount_part_wait(&c->dev);
 	if (fchdir(c->root) < 0)
 		return ak_err_sys(err, errno, "enter the new root");

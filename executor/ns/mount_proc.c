@@ -174,6 +174,6 @@ int mount_proc(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err
 	c->proc.fd = new_proc(c, m, err);
 	if (c->proc.fd < 0)
 		return c->proc.fd;
-	atomic_store(&c->proc.state, PART_OFFERED);
+	atomic_store(&c->proc.state, PART_OFFERED);	/* nobody is woken for it: /dev comes, and is needed first */
 	return 0;
 }

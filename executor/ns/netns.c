@@ -86,7 +86,8 @@ static void work(struct netns_worker *w)
 	const char *name = NULL;
 
 	w->net = make_netns(w);
-	w->limit = nslimit_first(w->job.limit_dir, &w->job.limits, &name);
+	if (w->job.limit_dir >= 0)
+		w->limit = nslimit_first(w->job.limit_dir, &w->job.limits, &name);
 	w->limit_name = name;
 	if (w->job.after)
 		w->job.after(w->job.arg);
@@ -121,12 +122,12 @@ static int loopback_failed(int code, struct ak_err *err)
  * The scheduler often leaves a new thread where it was made, behind us, until we wait for it: then nothing is done side by side.
  * The thread ends before anything else runs with its affinity.
  */
-static void move_away(struct netns_worker *w)
+void netns_move_away(struct netns_worker *w)
 {
 	cpu_set_t cpus;
 	unsigned here;
 
-	if (getcpu(&here, NULL) < 0 || here >= CPU_SETSIZE || sched_getaffinity(0, sizeof(cpus), &cpus) < 0)
+	if (!w->started || getcpu(&here, NULL) < 0 || here >= CPU_SETSIZE || sched_getaffinity(0, sizeof(cpus), &cpus) < 0)
 		return;
 	CPU_CLR(here, &cpus);
 	if (CPU_COUNT(&cpus) > 0)
@@ -146,21 +147,36 @@ static void move_here(struct netns_worker *w)
 	(void)sched_setaffinity(w->id, sizeof(cpus), &cpus);
 }
 
-void netns_begin(struct netns_worker *w, const struct netns_job *job)
+void netns_prepare(struct netns_worker *w, const struct netns_job *job)
 {
-	int r;
-
 	w->job = *job;
 	w->net = -EAGAIN;
 	w->limit = 0;
+	w->limit_name = NULL;
 	w->up = job->loopback ? up_request() : NULL;
 	w->lo = job->loopback && !w->up ? -ENOMEM : 0;
-	w->began = false;
-	r = vthread(w->stack, sizeof(w->stack), (uint32_t *)&w->tid, run_thread, w);
+	w->began = w->started = false;
+}
+
+void netns_start(struct netns_worker *w)
+{
+	int r = vthread(w->stack, sizeof(w->stack), (uint32_t *)&w->tid, run_thread, w);
+
 	w->started = r > 0;
 	w->id = r;
-	if (w->started)
-		move_away(w);
+}
+
+void netns_begin(struct netns_worker *w, const struct netns_job *job)
+{
+	netns_prepare(w, job);
+	netns_start(w);
+	netns_move_away(w);
+}
+
+void netns_release(struct netns_worker *w)
+{
+	nlmsg_free(w->up);
+	w->up = NULL;
 }
 
 static void wait_for(struct netns_worker *w)
@@ -181,7 +197,7 @@ int netns_join(struct netns_worker *w, struct ak_err *err)
 		wait_for(w);
 	else
 		work(w);
-	nlmsg_free(w->up);
+	netns_release(w);
 	fd = w->net;
 	if (fd < 0)
 		return explain_netns(-fd, err);

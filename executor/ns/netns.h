@@ -56,6 +56,18 @@ struct netns_worker {
 void netns_begin(struct netns_worker *w, const struct netns_job *job);
 
 /**
+ * netns_prepare(), netns_start(), netns_move_away() - netns_begin() in its three steps
+ * Of these netns_start() is restricted as vthread()'s function is; job.limit_dir may be set before it, and negative where
+ * somebody else sees to the limits. The last one keeps the thread off the caller's processor while there is another.
+ */
+void netns_prepare(struct netns_worker *w, const struct netns_job *job);
+void netns_start(struct netns_worker *w);
+void netns_move_away(struct netns_worker *w);
+
+/** netns_release() - of a worker that nobody joins and whose thread is gone; safe twice */
+void netns_release(struct netns_worker *w);
+
+/**
  * netns_join() - wait for it and enter it
  * Requires: CAP_SYS_ADMIN in the current user namespace. Leaves: one thread.
  * Return: 0 or negative errno; the hint names the sysctl that limits it.

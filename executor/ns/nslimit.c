@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 
 #include "executor/ns/sysmount.h"
 #include "executor/ns/vclone.h"
@@ -40,6 +41,20 @@ int nslimit_open(void)
 	if (fstatvfs(fd, &v) == 0 && (v.f_flag & ST_RDONLY))
 		return own_procfs();
 	return ak_fd_take(&fd);
+}
+
+int nslimit_raw(void)
+{
+	static const char path[] = "/proc/sys/user";
+	struct statfs fs;
+	long fd = vcall(SYS_openat, AT_FDCWD, (long)(uintptr_t)path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0, 0);
+	long r = fd < 0 ? fd : vcall(SYS_fstatfs, fd, (long)(uintptr_t)&fs, 0, 0, 0);
+
+	if (r == 0 && !(fs.f_flags & ST_RDONLY))
+		return (int)fd;
+	if (fd >= 0)
+		(void)vcall(SYS_close, fd, 0, 0, 0, 0);
+	return r < 0 ? (int)r : -EROFS;
 }
 
 static int write_file(int dir, const char *name, const char *text)

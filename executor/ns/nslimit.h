@@ -16,6 +16,9 @@ struct nslimit {
  */
 int nslimit_open(void);
 
+/** nslimit_raw() - the same, restricted as vthread()'s function is; -EROFS where nslimit_open() would mount a procfs */
+int nslimit_raw(void);
+
 /**
  * nslimit_first() - inotify instances, and every kind of namespace but the mount kind: no further one of them
  * @dir:	of nslimit_open(); it may be out of reach by path meanwhile

@@ -23,6 +23,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "executor/ns/ahead.h"
 #include "executor/ns/caps.h"
 #include "executor/ns/kabi.h"
 #include "executor/ns/mount.h"
@@ -153,7 +154,7 @@ static int make_root(struct mnt_ctx *c, struct ak_err *err)
 
 static void build_parts(void *arg)
 {
-	mount_parts(arg);
+	mount_parts_beside(arg);
 }
 
 /* none, or with --nesting so many that a few sandboxes fit in one another or side by side */
@@ -166,24 +167,26 @@ static struct nslimit limits_inside(const struct setup *s)
 	return (struct nslimit){ NESTED_NAMESPACES, s->plan->nest_cgroups ? NESTED_NAMESPACES : "0" };
 }
 
+/* what the second thread shares with the first, on the first one's stack */
+struct beside {
+	struct netns_worker *net;	/* @own_net, or the one that began ahead */
+	struct netns_worker own_net;
+	struct mnt_ctx root;
+	int limit_dir;		/* of nslimit_open() */
+	bool limits_late;	/* no thread writes the first limits */
+};
+
 /* what the second thread does where there is one, and the last limit, after the last detached mount */
-static int close_namespaces(const struct setup *s, int dir, struct ak_err *err)
+static int close_namespaces(const struct setup *s, const struct beside *b, struct ak_err *err)
 {
 	const struct nslimit l = limits_inside(s);
 	const char *name = "";
-	int r = own_network(s) ? 0 : nslimit_first(dir, &l, &name);
+	int r = b->limits_late ? nslimit_first(b->limit_dir, &l, &name) : 0;
 
 	if (r == 0)
-		r = nslimit_last(dir, &l, &name);
+		r = nslimit_last(b->limit_dir, &l, &name);
 	return r < 0 ? ak_err_sys(err, -r, "write user.%s of the sandbox", name) : 0;
 }
-
-/* what the second thread shares with the first, on the first one's stack */
-struct beside {
-	struct netns_worker net;
-	struct mnt_ctx root;
-	int limit_dir;		/* of nslimit_open() */
-};
 
 /*
  * The second thread is started as soon as it may be. It needs no ids; but files of a network namespace belong to its uid 0 and
@@ -196,16 +199,22 @@ static bool may_begin_early(const struct setup *s)
 
 static int begin_beside(const struct setup *s, struct beside *b, struct ak_err *err)
 {
-	const struct netns_job job = { .loopback = !AK_WEAK(s->weaken, AK_WEAK_LOOPBACK), .limit_dir = nslimit_open(),
+	struct ahead *a = s->ahead;
+	const int dir = a && a->net.job.limit_dir >= 0 ? a->net.job.limit_dir : nslimit_open();
+	const struct netns_job job = { .loopback = !AK_WEAK(s->weaken, AK_WEAK_LOOPBACK), .limit_dir = dir,
 				       .limits = limits_inside(s), .after = build_parts, .arg = &b->root };
 
-	b->limit_dir = job.limit_dir;	/* the host's /proc is out of reach afterwards */
-	if (job.limit_dir < 0)
-		return ak_err_sys(err, -job.limit_dir, "open /proc/sys/user");
+	b->limit_dir = dir;	/* the host's /proc is out of reach afterwards */
+	if (dir < 0)
+		return ak_err_sys(err, -dir, "open /proc/sys/user");
+	b->limits_late = !own_network(s) || (a && a->net.job.limit_dir < 0);
+	b->net = a ? &a->net : &b->own_net;
 	mount_init(&b->root, s->plan, s->weaken);
 	(void)umask(0);	/* before the thread takes its copy */
-	if (own_network(s))
-		netns_begin(&b->net, &job);
+	if (a)
+		ahead_beside(a, build_parts, &b->root);
+	else if (own_network(s))
+		netns_begin(b->net, &job);
 	return 0;
 }
 
@@ -213,16 +222,17 @@ static int begin_beside(const struct setup *s, struct beside *b, struct ak_err *
 static int step_root_and_network(const struct setup *s, struct beside *b, struct ak_err *err)
 {
 	struct ak_err net_err = { 0 };
-	int r = make_root(&b->root, err);
-	int n = own_network(s) ? netns_join(&b->net, &net_err) : 0;	/* always: the thread uses our stack */
+	int r = make_root(&b->root, err), n;
 
+	mount_parts_end(&b->root);
+	n = own_network(s) ? netns_join(b->net, &net_err) : 0;	/* always: the thread uses our stack */
 	(void)umask(022);
 	if (r == 0 && n < 0) {
 		*err = net_err;
 		r = n;
 	}
 	if (r == 0)
-		r = close_namespaces(s, b->limit_dir, err);
+		r = close_namespaces(s, b, err);
 	ak_fd_close(&b->limit_dir);
 	return r < 0 ? r : mount_seal(&b->root, err);
 }

@@ -9,6 +9,7 @@
 
 #include "executor/ns/userns.h"
 
+struct ahead;
 struct plan;
 
 /**
@@ -23,6 +24,7 @@ struct setup {
 	int stdio[3];		/* the command's streams; -1: /dev/null of the sandbox (the pty comes from init) */
 	bool wait_go;		/* root mode: the parent writes the maps and says INIT_MSG_GO */
 	struct id_map uid, gid;	/* else: the child writes these itself */
+	struct ahead *ahead;	/* this process, whose second thread began before there was a plan; NULL: it has none yet */
 	bool cgroupns;		/* make the cgroup namespace here: clone3 would root it in the parent's group, not in the new one */
 	uint32_t weaken;	/* AK_WEAK_* of a test build */
 };

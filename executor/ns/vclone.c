@@ -3,6 +3,7 @@
 #include "executor/ns/vclone.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <stdint.h>
@@ -111,9 +112,14 @@ static long clone3_call(struct clone_args *args, size_t size, void (*fn)(void *)
 }
 #endif
 
+static void *new_stack(void)
+{
+	return mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+}
+
 pid_t vclone(struct clone_args *args, void (*fn)(void *), void *arg)
 {
-	void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+	void *stack = new_stack();
 	struct clone_args a = *args;
 	long r;
 
@@ -127,6 +133,45 @@ pid_t vclone(struct clone_args *args, void (*fn)(void *), void *arg)
 	FORGET_FRAMES(stack, STACK_BYTES);
 	(void)munmap(stack, STACK_BYTES);
 	return (pid_t)r;
+}
+
+pid_t vclone_begin(struct clone_args *args, void **ret_stack, volatile uint32_t *tid, void (*fn)(void *), void *arg)
+{
+	void *stack = new_stack();
+	struct clone_args a = *args;
+	long r;
+
+	if (stack == MAP_FAILED)
+		return -errno;
+	a.flags |= CLONE_VM | CLONE_CHILD_CLEARTID;
+	a.child_tid = (uint64_t)(uintptr_t)tid;
+	a.stack = (uint64_t)(uintptr_t)stack;
+	a.stack_size = STACK_BYTES;
+	*tid = 1;
+	r = clone3_call(&a, sizeof(a), fn, arg);
+	if (r < 0) {
+		*tid = 0;
+		(void)munmap(stack, STACK_BYTES);
+		return (pid_t)r;
+	}
+	*ret_stack = stack;
+	return (pid_t)r;
+}
+
+void vclone_wait(volatile uint32_t *tid)
+{
+	uint32_t now;
+
+	/* not a private futex: the kernel's wake in mm_release() is none */
+	while ((now = *tid) != 0)
+		(void)vcall(SYS_futex, (long)(uintptr_t)tid, FUTEX_WAIT, (long)now, 0, 0);
+}
+
+void vclone_end(void **stack)
+{
+	if (*stack)
+		(void)munmap(*stack, STACK_BYTES);
+	*stack = NULL;
 }
 
 _Noreturn void vexit(void)

@@ -22,6 +22,23 @@ struct clone_args;
 pid_t vclone(struct clone_args *args, void (*fn)(void *), void *arg);
 
 /**
+ * vclone_begin() - the same without suspending the caller, who goes on beside the child
+ * @args:	flags as above
+ * @ret_stack:	the child's, for vclone_end() once it is gone; untouched on failure
+ * @tid:	not 0 while the child uses our memory; cleared and woken (futex) by the kernel at its exec or end
+ * @fn:		restricted as vthread()'s function is, as long as the caller runs. From where the caller is in vclone_wait() on, it
+ *		may do what the function of vclone() may
+ * Return: the pid; negative errno; -ENOSYS where this architecture has no stub. Source: clone(2); mm_release() of the kernel.
+ */
+pid_t vclone_begin(struct clone_args *args, void **ret_stack, volatile uint32_t *tid, void (*fn)(void *), void *arg);
+
+/** vclone_wait() - until the child no longer uses our memory; makes system calls only */
+void vclone_wait(volatile uint32_t *tid);
+
+/** vclone_end() - give the stack back; NULL does nothing */
+void vclone_end(void **stack);
+
+/**
  * vthread() - a second thread of the calling process for a few system calls, with a working directory of its own
  * @stack:	the caller's, aligned to 16 bytes
  * @tid:	not 0 while the thread runs; cleared and woken (futex) by the kernel when it is gone

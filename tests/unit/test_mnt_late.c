@@ -81,12 +81,14 @@ static int let_go(void)
 {
 	for (int i = 0; i < ROUNDS; i++) {
 		pid_t pid = child_in_time(PATIENCE_MS);
-		int fd = pid ? mnt_late_hold(pid) : -1;
+		struct mnt_late l = MNT_LATE_NONE;
 
-		if (fd < 0 || (fcntl(fd, F_GETFD) & FD_CLOEXEC) == 0 || end(pid) != 0)
+		if (pid)
+			mnt_late_hold(pid, &l);
+		if (l.kept < 0 || l.peer < 0 || (fcntl(l.kept, F_GETFD) & fcntl(l.peer, F_GETFD) & FD_CLOEXEC) == 0 || end(pid) != 0)
 			return 10 + i;
-		mnt_late_leave(&fd);
-		if (fd != -1)
+		mnt_late_leave(&l);
+		if (l.kept != -1 || l.peer != -1)
 			return 50;
 	}
 	return 0;
@@ -95,19 +97,19 @@ static int let_go(void)
 /* The control: as long as they are held, or lost, there are no more than the limit */
 static int held(void)
 {
-	int fds[LIMIT];
+	struct mnt_late l[LIMIT];
 	int n = 0;
 	pid_t pid;
 
 	while (n < LIMIT && (pid = child_in_time(100)) != 0) {
-		fds[n] = mnt_late_hold(pid);
-		if (fds[n++] < 0 || end(pid) != 0)
+		mnt_late_hold(pid, &l[n]);
+		if (l[n++].kept < 0 || end(pid) != 0)
 			return 10;
 	}
 	if (n != LIMIT - 1)
 		return 20 + n;
 	for (int i = 0; i < n; i++)
-		mnt_late_leave(&fds[i]);
+		mnt_late_leave(&l[i]);
 	pid = child_in_time(PATIENCE_MS);
 	return pid ? end(pid) : 30;
 }
@@ -144,11 +146,12 @@ END_TEST
 
 START_TEST(nothing_to_hold_is_no_error)
 {
-	int fd = mnt_late_hold(-1);
+	struct mnt_late l = { 7, 8 };
 
-	ck_assert_int_eq(fd, -1);
-	mnt_late_leave(&fd);
-	ck_assert_int_eq(fd, -1);
+	mnt_late_hold(-1, &l);
+	ck_assert(l.kept == -1 && l.peer == -1);
+	mnt_late_leave(&l);
+	ck_assert(l.kept == -1 && l.peer == -1);
 }
 END_TEST
 

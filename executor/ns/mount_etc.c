@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The host's part of /etc, a third of all rows of the root view, as a part that either thread may build. Process: set-up child.
+ * Privilege: CAP_SYS_ADMIN in its user namespace.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "executor/ns/mount.h"
+#include "executor/ns/vclone.h"
+#include "executor/plan.h"
+#include "executor/shared/ak_err.h"
+
+#define FOLDER "/etc/"
+#define ROWS_MAX 64	/* bits of mnt_ctx.etc_left */
+
+static bool is_row(const struct plan_mount *m)
+{
+	return strncmp(m->dst, FOLDER, sizeof(FOLDER) - 1) == 0 && !strchr(m->dst + sizeof(FOLDER) - 1, '/') &&
+	       (m->kind == PM_SYMLINK || (m->kind == PM_BIND && (m->flags & PMF_SYSTEM)));
+}
+
+/* ---- either thread: system calls without errno; the working directory is /etc ---- */
+
+static long build_row(const struct plan_mount *m)
+{
+	const char *name = m->dst + sizeof(FOLDER) - 1;
+	const bool dir = !(m->flags & PMF_FILE);
+	long r;
+
+	if (m->kind == PM_SYMLINK)
+		return vcall(SYS_symlinkat, (long)(uintptr_t)m->src, AT_FDCWD, (long)(uintptr_t)name, 0, 0);
+	r = dir ? vcall(SYS_mkdirat, AT_FDCWD, (long)(uintptr_t)name, 0755, 0, 0) :
+		  vcall(SYS_mknodat, AT_FDCWD, (long)(uintptr_t)name, S_IFREG | 0444, 0, 0);
+	if (r < 0)
+		return r;
+	/* on a name that was made just now: see mount_new.c */
+	r = vcall(SYS_mount, (long)(uintptr_t)m->src, (long)(uintptr_t)name, 0, MS_BIND | MS_REC, 0);
+	if (r < 0)
+		(void)vcall(SYS_unlinkat, AT_FDCWD, (long)(uintptr_t)name, dir ? AT_REMOVEDIR : 0, 0, 0);
+	return r;
+}
+
+int mount_etc_fill(struct mnt_ctx *c)
+{
+	for (size_t i = 0; i < c->etc_n; i++)
+		if (build_row(&c->plan->mounts[c->etc_first + i]) < 0)
+			c->etc_left |= 1ull << i;
+	return 0;
+}
+
+/* ---- the first thread ---- */
+
+bool mount_etc_has(const struct mnt_ctx *c, size_t row)
+{
+	return row - c->etc_first < c->etc_n;
+}
+
+int mount_etc_offer(struct mnt_ctx *c, struct ak_err *err)
+{
+	const struct plan *p = c->plan;
+	size_t first = 0;
+
+	while (first < p->nmounts && !is_row(&p->mounts[first]))
+		first++;
+	while (first + c->etc_n < p->nmounts && c->etc_n < ROWS_MAX && is_row(&p->mounts[first + c->etc_n]))
+		c->etc_n++;
+	c->etc_first = first;
+	if (c->etc_n == 0)
+		return 0;
+	if (mkdirat(c->root, "etc", 0755) < 0)
+		return ak_err_sys(err, errno, "make the folder /etc");
+	c->etc.fd = openat(c->root, "etc", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (c->etc.fd < 0)
+		return ak_err_sys(err, errno, "open the new /etc");
+	mount_part_offer(c, &c->etc);
+	return 0;
+}
