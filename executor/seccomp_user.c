@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "executor/cache.h"
 #include "executor/companion.h"
 #include "executor/hostinfo.h"
 #include "executor/plan.h"
@@ -21,38 +22,12 @@
 #include "seccomp/own_arch.h"
 #include "seccomp/sim.h"
 
+#define CACHE "seccomp"	/* folder in the state folder */
+
 struct bytes {
 	char *p;	/* owned */
 	size_t n;
 };
-
-static int read_whole(int fd, size_t max, struct bytes *ret)
-{
-	size_t n = 0;
-	char *p = malloc(max + 1);
-
-	while (p && n <= max) {
-		ssize_t k = read(fd, p + n, max + 1 - n);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k < 0) {
-			int e = errno;
-
-			free(p);
-			return -e;
-		}
-		if (k == 0)
-			break;
-		n += (size_t)k;
-	}
-	if (!p || n > max) {
-		free(p);
-		return p ? -E2BIG : -ENOMEM;
-	}
-	*ret = (struct bytes){ p, n };
-	return 0;
-}
 
 static int read_profile(const char *who, const char *path, struct bytes *ret, struct ak_err *err)
 {
@@ -69,7 +44,7 @@ static int read_profile(const char *who, const char *path, struct bytes *ret, st
 		return ak_err_sys(err, errno, "%s: open %s", who, path);
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return ak_err_set(err, EINVAL, "%s: %s is not a regular file", who, path);
-	rc = read_whole(fd, AK_FILTER_SOURCE_MAX, ret);
+	rc = cache_read_whole(fd, AK_FILTER_SOURCE_MAX, &ret->p, &ret->n);
 	if (rc == -E2BIG)
 		return ak_err_set(err, E2BIG, "%s: %s is longer than 1 MiB: no profile needs that", who, path);
 	return rc < 0 ? ak_err_sys(err, -rc, "%s: read %s", who, path) : 0;
@@ -89,34 +64,6 @@ int seccomp_user_read(const char *who, const char *path, char **ret, size_t *ret
 
 /* ---- the cache ---- */
 
-static int cache_dir(const struct hostinfo *h, bool make)
-{
-	char path[4096];
-	int n = snprintf(path, sizeof(path), "%s/seccomp", h->state_dir ? h->state_dir : "");
-	struct stat st;
-	int fd;
-
-	if (!h->state_dir || n >= (int)sizeof(path))
-		return -ENOENT;
-	if (make)
-		for (char *p = path + 1; *p; p++) {
-			if (*p != '/')
-				continue;
-			*p = '\0';
-			(void)mkdir(path, 0700);	/* whatever fails shows when the last one is opened */
-			*p = '/';
-		}
-	if (make)
-		(void)mkdir(path, 0700);
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) == 0 && st.st_uid == h->uid && (st.st_mode & 077) == 0)
-		return fd;
-	(void)close(fd);
-	return -EPERM;
-}
-
 static void entry_name(const struct bytes *profile, char ret[32])
 {
 	(void)snprintf(ret, 32, "%016llx", (unsigned long long)ak_fnv64(profile->p, profile->n));
@@ -134,44 +81,31 @@ static bool usable(const struct ak_filter_file *f, const struct utsname *u)
 }
 
 /* Return: true when @ret_file (which points into @ret_bytes) is this profile's, made by this ak for this kernel */
-static bool cache_get(const struct hostinfo *h, const struct bytes *profile, const struct utsname *u, struct bytes *ret_bytes,
-		      struct ak_filter_file *ret_file)
+static bool from_cache(const struct hostinfo *h, const struct bytes *profile, const struct utsname *u, struct bytes *ret_bytes,
+		       struct ak_filter_file *ret_file)
 {
-	AK_AUTO_FD dir = cache_dir(h, false);
-	AK_AUTO_FD fd = -1;
 	char name[32];
 
-	if (dir < 0)
-		return false;
 	entry_name(profile, name);
-	fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0 || read_whole(fd, AK_FILTER_FILE_MAX, ret_bytes) < 0)
+	if (cache_get(h->state_dir, CACHE, name, AK_FILTER_FILE_MAX, &ret_bytes->p, &ret_bytes->n) < 0)
 		return false;
 	return ak_filter_file_decode(ret_bytes->p, ret_bytes->n, ret_file) == 0 && usable(ret_file, u) &&
 	       ret_file->source && profile->p && ret_file->source_len == profile->n && memcmp(ret_file->source, profile->p, profile->n) == 0;
 }
 
-/* best effort: without it the next run compiles again */
-static void cache_put(const struct hostinfo *h, const struct bytes *profile, struct ak_filter_file f)
+static void to_cache(const struct hostinfo *h, const struct bytes *profile, struct ak_filter_file f)
 {
-	AK_AUTO_FD dir = cache_dir(h, true);
-	AK_AUTO_FD fd = -1;
-	char name[32], temp[64];
-	char *buf = malloc(AK_FILTER_FILE_MAX);
-	long n = -1;
+	char name[32], *buf = malloc(AK_FILTER_FILE_MAX);
+	long n;
 
-	if (dir >= 0 && buf) {
-		f.source = profile->p;
-		f.source_len = profile->n;
-		n = ak_filter_file_encode(&f, buf, AK_FILTER_FILE_MAX);
-	}
-	if (n > 0) {
-		entry_name(profile, name);
-		(void)snprintf(temp, sizeof(temp), ".%s.%d", name, getpid());
-		fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	}
-	if (fd >= 0 && (ak_write_all(fd, buf, (size_t)n) < 0 || renameat(dir, temp, dir, name) < 0))
-		(void)unlinkat(dir, temp, 0);
+	if (!buf)
+		return;
+	f.source = profile->p;
+	f.source_len = profile->n;
+	n = ak_filter_file_encode(&f, buf, AK_FILTER_FILE_MAX);
+	entry_name(profile, name);
+	if (n > 0)
+		cache_put(h->state_dir, CACHE, name, buf, (size_t)n);
 	free(buf);
 }
 
@@ -232,12 +166,12 @@ int seccomp_user_load(const char *path, bool keep, const struct hostinfo *h, str
 
 	if (rc == 0 && uname(&u) < 0)
 		rc = ak_err_sys(err, errno, "uname");
-	if (rc == 0 && !cache_get(h, &profile, &u, &compiled, &f)) {
+	if (rc == 0 && !from_cache(h, &profile, &u, &compiled, &f)) {
 		free(compiled.p);
 		compiled = (struct bytes){ 0 };
 		rc = compile(path, &profile, &u, &compiled, &f, err);
 		if (rc == 0 && keep)
-			cache_put(h, &profile, f);
+			to_cache(h, &profile, f);
 	}
 	if (rc == 0)
 		rc = put_plan(&f, plan, err);

@@ -41,7 +41,7 @@ like message "$(err)" 'ak-policy is missing'
 rm -f "$C"
 if need strace; then
 	run strace -f -qq -e trace=%file,execve -o "$DIR/trace" "$AK" exec -C "$WS" -- true
-	is "calls for config files" "$(grep -cE 'policy\.json|config\.json' "$DIR/trace")" 3
+	is "calls for config files" "$(grep -cE 'policy\.json|config\.json|/\.ak"' "$DIR/trace")" 3
 	no "ak-policy is started" grep -qF '["ak-policy", "config"' "$DIR/trace"
 	user '{}'
 	rm -rf "$CACHE"
