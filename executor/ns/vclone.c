@@ -169,8 +169,10 @@ void vclone_wait(volatile uint32_t *tid)
 
 void vclone_end(void **stack)
 {
-	if (*stack)
+	if (*stack) {
+		FORGET_FRAMES(*stack, STACK_BYTES);
 		(void)munmap(*stack, STACK_BYTES);
+	}
 	*stack = NULL;
 }
 
