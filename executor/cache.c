@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -35,13 +36,21 @@ static int open_folder(const char *state, const char *kind, bool make)
 	return -EPERM;
 }
 
+/* what a regular file holds now, so that no more memory is taken than it needs; else, and should it grow, the maximum */
+static size_t expected(int fd, size_t max)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size >= 0 && (uint64_t)st.st_size < max ? (size_t)st.st_size : max;
+}
+
 int cache_read_whole(int fd, size_t max, char **ret, size_t *ret_len)
 {
-	size_t n = 0;
-	char *p = malloc(max + 1);
+	size_t n = 0, cap = expected(fd, max);
+	char *p = malloc(cap + 1);
 
-	while (p && n <= max) {
-		ssize_t k = read(fd, p + n, max + 1 - n);
+	while (p && n <= cap) {
+		ssize_t k = read(fd, p + n, cap + 1 - n);
 
 		if (k < 0 && errno == EINTR)
 			continue;
@@ -54,8 +63,16 @@ int cache_read_whole(int fd, size_t max, char **ret, size_t *ret_len)
 		if (k == 0)
 			break;
 		n += (size_t)k;
+		if (n > cap && cap < max) {
+			char *more = realloc(p, max + 1);
+
+			if (!more)
+				free(p);
+			p = more;
+			cap = max;
+		}
 	}
-	if (!p || n > max) {
+	if (!p || n > cap) {
 		free(p);
 		return p ? -E2BIG : -ENOMEM;
 	}

@@ -15,6 +15,7 @@
 #include "executor/companion.h"
 #include "executor/hostinfo.h"
 #include "executor/plan.h"
+#include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_canary.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
@@ -72,7 +73,7 @@ static void entry_name(const struct bytes *profile, char ret[32])
 /* of this ak, for this kernel, and a program that the kernel takes */
 static bool usable(const struct ak_filter_file *f, const struct utsname *u)
 {
-	struct sock_filter insns[AK_FILTER_INSNS_MAX];
+	struct sock_filter insns[AK_FILTER_INSNS_MAX] AK_UNINIT;
 
 	if (strcmp(f->maker, AK_VERSION) != 0 || strcmp(f->arch, u->machine) != 0 || strcmp(f->release, u->release) != 0)
 		return false;

@@ -77,6 +77,22 @@ START_TEST(sizes_at_and_over_the_maximum)
 }
 END_TEST
 
+/* its size is no promise: this one says that it is empty */
+START_TEST(more_than_was_expected_is_read)
+{
+	char *p = NULL;
+	size_t len = 0;
+	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+
+	ck_assert_int_eq(cache_read_whole(fd, 65536, &p, &len), 0);
+	ck_assert_uint_gt(len, 100);
+	free(p);
+	ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
+	ck_assert_int_eq(cache_read_whole(fd, 100, &p, &len), -E2BIG);
+	(void)close(fd);
+}
+END_TEST
+
 START_TEST(a_folder_that_others_may_enter_is_no_cache)
 {
 	char *p = NULL;
@@ -131,6 +147,7 @@ int main(void)
 	tcase_add_checked_fixture(t, begin, end);
 	tcase_add_test(t, what_was_put_comes_back);
 	tcase_add_test(t, sizes_at_and_over_the_maximum);
+	tcase_add_test(t, more_than_was_expected_is_read);
 	tcase_add_test(t, a_folder_that_others_may_enter_is_no_cache);
 	tcase_add_test(t, neither_links_nor_fifos_are_entries);
 	tcase_add_test(t, without_a_state_folder_there_is_none);
