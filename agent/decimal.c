@@ -112,6 +112,8 @@ bool decimal_multiple(const struct decimal *a, const struct decimal *b)
 		return false;
 	for (const char *p = b->from; p < b->to;)
 		divisor = divisor * 10 + (uint64_t)next_digit(b, &p);
+	if (divisor == 0)
+		return false;
 	for (const char *p = a->from; p < a->to;)
 		rest = (rest * 10 + (unsigned)next_digit(a, &p)) % divisor;
 	for (long zeros = a->exponent - b->exponent; zeros > 0 && rest > 0; zeros--)

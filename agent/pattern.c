@@ -63,7 +63,7 @@ static int unicode_escape(struct walk *w)
 	size_t n = 2;
 
 	if (w->p[1] == 'u' && w->p[2] == '{') {
-		for (n = 3; hex(w->p[n]) && n < 10; n++)
+		for (n = 3; n < 10 && hex(w->p[n]); n++)
 			;
 		if (n == 3 || w->p[n] != '}')
 			return ak_err_set(w->err, EBADMSG, "the pattern has a broken \\u escape");

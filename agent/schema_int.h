@@ -8,7 +8,9 @@
 #include <stdint.h>
 
 #include "agent/decimal.h"
+#include "executor/shared/ak_buf.h"
 
+struct ak_err;
 struct cJSON;
 struct node;
 struct pattern;
@@ -73,6 +75,37 @@ struct schema {
 	size_t n, cap;
 	struct node *top;
 };
+
+struct schema_seen {
+	const struct cJSON *item;
+	struct node *node;
+};
+
+struct schema_compiler {
+	struct schema *s;
+	struct schema_seen *seen; /* open addressing; a power of two */
+	size_t cap;
+	unsigned depth;
+	bool old;	/* draft-07 or 2019-09: $ref hides its siblings there */
+	struct ak_buf at; /* where we are: "#/properties/a" */
+	struct ak_err *err;
+};
+
+/** schema_fault() - an error at the place where the compiler is. Return: -@code. */
+int schema_fault(struct schema_compiler *c, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/** schema_down() - a step down. Return: for schema_back(). */
+size_t schema_down(struct schema_compiler *c, const char *name);
+size_t schema_down_index(struct schema_compiler *c, size_t i);
+void schema_back(struct schema_compiler *c, size_t len);
+/** schema_node() - the node of a subschema, compiled if it was not yet; borrowed */
+int schema_node(struct schema_compiler *c, const struct cJSON *item, struct node **ret);
+/** schema_node_at() - the same, one step down */
+int schema_node_at(struct schema_compiler *c, const char *name, const struct cJSON *item, struct node **ret);
+/** schema_keyword() - one member of a schema object into its node */
+int schema_keyword(struct schema_compiler *c, const struct cJSON *v, struct node *n);
+/* Two keywords: $schema, which is read before the others, and $ref. As schema_keyword(); @name: theirs */
+int schema_k_schema(struct schema_compiler *c, const struct cJSON *v, const char *name, struct node *n);
+int schema_k_ref(struct schema_compiler *c, const struct cJSON *v, const char *name, struct node *n);
 
 /** schema_equal() - JSON's equality: numbers by value, objects in any order. *@work is counted down; 0: given up, false */
 bool schema_equal(const struct cJSON *a, const struct cJSON *b, uint64_t *work);
