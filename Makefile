@@ -89,6 +89,9 @@ LIB_SRC := $(wildcard lib/*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/%.o) $(SHARED_SRC:%.c=$(B)/%.o)
 CLIENT := $(patsubst tests/client/%.c,$(B)/client/%,$(wildcard tests/client/*.c))
 AGENT_SRC := $(filter-out agent/main.c,$(wildcard agent/*.c agent/provider/*.c agent/shell/*.c agent/tools/*.c agent/cli/*.c)) $(SHARED_SRC) $(LIB_SRC)
+SEARCH_SRC := $(wildcard agent/search/*.c) $(addprefix executor/shared/,ak_buf.c ak_err.c ak_fd.c ak_json_out.c ak_path.c)
+SEARCH_OBJ := $(SEARCH_SRC:%.c=$(B)/%.o)
+SEARCH_LIBS = $(shell $(PKG_CONFIG) $(STATIC) --libs libpcre2-8)
 UNIT := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_*.c))
 FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 ESCAPE := $(patsubst tests/escape/%.c,$(B)/escape/%,$(wildcard tests/escape/*.c))
@@ -106,13 +109,17 @@ EXEC_OBJ := $(EXEC_SRC:%.c=$(B)/%.o) $(B)/seccomp/filters_gen.o $(B)/init_blob.o
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-all: $(B)/ak $(B)/ak-policy $(B)/ak-agent $(B)/libak.a
+all: $(B)/ak $(B)/ak-policy $(B)/ak-agent $(B)/ak-search $(B)/libak.a
 
 $(B)/ak: $(B)/executor/main.o $(EXEC_OBJ)
 	$(Q)echo '  LD    $@'; $(CC) $(ALL_CFLAGS) $(LINK) -o $@ $^ $(EXEC_LIBS)
 
 $(B)/ak-agent: $(B)/agent/main.o $(AGENT_OBJ)
 	$(Q)echo '  LD    $@'; $(CC) $(ALL_CFLAGS) $(AGENT_LINK) -o $@ $^ $(AGENT_LIBS)
+
+# ak-search runs inside sandboxes, in any root file system: static, and nothing of the agent's but its own folder
+$(B)/ak-search: $(SEARCH_OBJ)
+	$(Q)echo '  LD    $@'; $(CC) $(ALL_CFLAGS) $(LINK) -o $@ $^ $(SEARCH_LIBS)
 
 $(B)/agent/%.o: agent/%.c
 	@mkdir -p $(@D)
@@ -207,11 +214,16 @@ $(B)/unit/test_policy_json $(B)/unit/test_policy_docker $(B)/unit/test_policy_co
 $(B)/fuzz/fuzz_policy_json $(B)/fuzz/fuzz_policy_docker $(B)/fuzz/fuzz_policy_config $(B)/fuzz/fuzz_gitkeys: $(POLICY_TEST_OBJ)
 $(B)/fuzz/fuzz_policy_json $(B)/fuzz/fuzz_policy_docker $(B)/fuzz/fuzz_policy_config $(B)/fuzz/fuzz_gitkeys: FUZZ_LIBS = $(POLICY_TEST_OBJ) $(POLICY_LIBS)
 
+# what ak-search decides with
+SEARCH_PURE := $(B)/agent/search/glob.o $(B)/agent/search/ignore.o
+$(B)/fuzz/fuzz_ignore: $(SEARCH_PURE)
+$(B)/fuzz/fuzz_ignore: AGENT_FUZZ_OBJ := $(SEARCH_PURE)
+
 # fuzz targets: with PROFILE=fuzz under libFuzzer, otherwise with a driver that replays files
 ifeq ($(PROFILE),fuzz)
 $(AGENT_FUZZ): $(B)/fuzz/%: tests/fuzz/%.c $(AGENT_OBJ)
 	@mkdir -p $(@D)
-	$(Q)echo '  FUZZ  $@'; $(CC) $(ALL_CFLAGS) $(AGENT_CFLAGS) -o $@ $< $(AGENT_OBJ) -fsanitize=fuzzer,address,undefined $(AGENT_LIBS)
+	$(Q)echo '  FUZZ  $@'; $(CC) $(ALL_CFLAGS) $(AGENT_CFLAGS) -o $@ $< $(AGENT_OBJ) $(AGENT_FUZZ_OBJ) -fsanitize=fuzzer,address,undefined $(AGENT_LIBS)
 
 $(filter-out $(AGENT_FUZZ),$(FUZZ)): $(B)/fuzz/%: tests/fuzz/%.c $(EXEC_OBJ)
 	@mkdir -p $(@D)
@@ -219,7 +231,7 @@ $(filter-out $(AGENT_FUZZ),$(FUZZ)): $(B)/fuzz/%: tests/fuzz/%.c $(EXEC_OBJ)
 else
 $(AGENT_FUZZ): $(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/replay_main.c $(AGENT_OBJ)
 	@mkdir -p $(@D)
-	$(Q)echo '  FUZZ  $@'; $(CC) $(ALL_CFLAGS) $(AGENT_CFLAGS) -o $@ $< tests/fuzz/replay_main.c $(AGENT_OBJ) $(TEST_LINK) $(AGENT_LIBS)
+	$(Q)echo '  FUZZ  $@'; $(CC) $(ALL_CFLAGS) $(AGENT_CFLAGS) -o $@ $< tests/fuzz/replay_main.c $(AGENT_OBJ) $(AGENT_FUZZ_OBJ) $(TEST_LINK) $(AGENT_LIBS)
 
 $(filter-out $(AGENT_FUZZ),$(FUZZ)): $(B)/fuzz/%: tests/fuzz/%.c tests/fuzz/replay_main.c $(EXEC_OBJ)
 	@mkdir -p $(@D)
@@ -299,6 +311,7 @@ install: all
 	install -m 755 $(B)/ak $(DESTDIR)$(PREFIX)/bin/ak
 	install -m 755 $(B)/ak-policy $(DESTDIR)$(PREFIX)/libexec/ak/ak-policy
 	install -m 755 $(B)/ak-agent $(DESTDIR)$(PREFIX)/libexec/ak/ak-agent
+	install -m 755 $(B)/ak-search $(DESTDIR)$(PREFIX)/libexec/ak/ak-search
 	install -m 644 docs/man/ak.1 $(DESTDIR)$(PREFIX)/share/man/man1/ak.1
 	install -m 644 docs/man/ak.3 $(DESTDIR)$(PREFIX)/share/man/man3/ak.3
 	install -m 644 $(B)/libak.a $(DESTDIR)$(PREFIX)/lib/libak.a
@@ -309,7 +322,7 @@ install: all
 		'$(PREFIX)' '$(VERSION)' >$(DESTDIR)$(PREFIX)/lib/pkgconfig/libak.pc
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/libexec/ak/ak-policy $(DESTDIR)$(PREFIX)/libexec/ak/ak-agent $(DESTDIR)$(PREFIX)/bin/ak \
+	rm -f $(DESTDIR)$(PREFIX)/libexec/ak/ak-policy $(DESTDIR)$(PREFIX)/libexec/ak/ak-agent $(DESTDIR)$(PREFIX)/libexec/ak/ak-search $(DESTDIR)$(PREFIX)/bin/ak \
 		$(DESTDIR)$(PREFIX)/share/man/man1/ak.1
 	-rmdir $(DESTDIR)$(PREFIX)/libexec/ak 2>/dev/null
 	rm -f $(DESTDIR)$(PREFIX)/bin/ak $(DESTDIR)$(PREFIX)/share/man/man1/ak.1 $(DESTDIR)$(PREFIX)/share/man/man3/ak.3 \

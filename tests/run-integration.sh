@@ -28,7 +28,7 @@ while getopts b:w:o:kurs opt; do
 	esac
 done
 shift $((OPTIND - 1))
-all="cli named session terminal serve exit streams time env fs rootfs workspace tty json escape controls root seccomp observe config checkpoint protected landlock nesting backends cow copy tools doctor cgroup serve-init agent http llm run"
+all="cli named session terminal serve exit streams time env fs rootfs workspace tty json escape controls root seccomp observe config checkpoint protected landlock nesting backends cow copy tools doctor cgroup serve-init agent http llm run search"
 suites=${*:-$all}
 
 [ -x "$build/ak" ] || {
@@ -39,7 +39,7 @@ suites=${*:-$all}
 	echo "run-integration: $build/escape is empty: run make escape first" >&2
 	exit 1
 }
-for f in ak-agent integration/httpget integration/llm_drive; do
+for f in ak-agent ak-search integration/httpget integration/llm_drive; do
 	[ -x "$build/$f" ] || {
 		echo "run-integration: $build/$f is missing: run make all itools first" >&2
 		exit 1
@@ -123,7 +123,7 @@ chmod 755 "$work"
 mkdir -p "$work/bin" "$work/tests" "$work/user" "$work/root"
 cp "$build/ak" "$work/bin/ak"
 [ -x "$build/ak-policy" ] && cp "$build/ak-policy" "$work/bin/ak-policy"
-cp "$build/ak-agent" "$work/bin/ak-agent"
+cp "$build/ak-agent" "$build/ak-search" "$work/bin/"
 cp "$build/integration/httpget" "$build/integration/llm_drive" "$work/bin/"
 cp -r tests/replay "$work/replay"
 [ -x "$weak/integration/httpget" ] && cp "$weak/integration/httpget" "$work/bin/httpget-weak"
@@ -183,7 +183,7 @@ run_as() {
 sandboxes='' talks=''
 for s in $suites; do
 	case $s in
-	agent | http | llm) talks="$talks $s" ;;
+	agent | http | llm | search) talks="$talks $s" ;;
 	*) sandboxes="$sandboxes $s" ;;
 	esac
 done
