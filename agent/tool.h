@@ -41,6 +41,8 @@ struct tool_env {
 	uint64_t max_tool_timeout_ms;
 	uint64_t deadline_ms;
 	bool sandbox_dead;
+	const void *search; /* the program ak-search, mapped; NULL: there is none */
+	size_t search_len;
 };
 
 enum tool_state { TOOL_WAITING, TOOL_RUNNING, TOOL_DONE };
@@ -84,6 +86,13 @@ struct tool {
 	int (*event)(struct tool_run *r, struct ak_event *ev);
 };
 
+/**
+ * tool_search_load() - map ak-search, which lies beside ak-agent, for find_files and search_text
+ * For before the agent closes itself in. Without it the two say so. Return: 0; errno of opening it.
+ */
+int tool_search_load(struct tool_env *env, struct ak_err *err);
+
+extern const struct tool tool_find_files, tool_search_text;
 extern const struct tool tool_bash, tool_job, tool_read_file, tool_write_file, tool_edit_file, tool_list_dir, tool_file_info;
 
 /** tool_at() - row @i of the table, in the order of the names. Return: NULL behind the last one. */

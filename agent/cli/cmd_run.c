@@ -255,6 +255,8 @@ static int fill_loop(struct run *r)
 	r->tools = (struct tool_env){ .xc = &r->xc, .spools = &r->spools, .tool_timeout_ms = r->opts.tool_timeout_ms,
 				      .max_tool_timeout_ms = r->opts.max_tool_timeout_ms,
 				      .deadline_ms = budget_deadline_ms(&r->budget) };
+	/* without it, the two tools that need it say so */
+	(void)tool_search_load(&r->tools, NULL);
 	*l = (struct loop){ .provider = &r->provider, .budget = &r->budget, .hist = &r->hist, .transcript = &r->transcript,
 			    .env = &r->tools, .cancel = &r->cancel, .out = &r->out, .trace = &r->trace, .result = &r->result,
 			    .plan = gate_plan, .approve = gate_call, .approve_ctx = &r->gate, .system = r->head.system, .effort = r->opts.effort,

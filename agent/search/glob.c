@@ -45,11 +45,11 @@ static unsigned char class_char(const char **p)
 /* Behind the class that starts at @p with its bracket; NULL: it has no end, so that nothing matches */
 static const char *class_end(const char *p, unsigned char c, bool *ret_hit)
 {
-	bool not = p[1] == '!' || p[1] == '^';
+	bool inverted = p[1] == '!' || p[1] == '^';
 	bool hit = false;
 	bool first = true;
 
-	for (p += not ? 2 : 1; first || *p != ']'; first = false) {
+	for (p += inverted ? 2 : 1; first || *p != ']'; first = false) {
 		const char *end = p[0] == '[' && p[1] == ':' ? named_class(p, c, &hit) : NULL;
 		unsigned char low, high;
 
@@ -69,7 +69,7 @@ static const char *class_end(const char *p, unsigned char c, bool *ret_hit)
 			return NULL;
 		hit = hit || (c >= low && c <= high);
 	}
-	*ret_hit = hit != not;
+	*ret_hit = hit != inverted;
 	return p + 1;
 }
 

@@ -156,6 +156,28 @@ talk go
 like refused "$(res 1)" "^ERR Invalid arguments for 'bash': "
 no "not run" test -e "$WS/MARK"
 
+t search
+mkdir -p "$WS/src" "$WS/build"
+printf 'int main(void)\n' >"$WS/src/main.c"
+printf 'int main(void)\n' >"$WS/build/gen.c"
+printf '/build/\n' >"$WS/.gitignore"
+say "$(calls find_files '{"pattern":"*.c"}' search_text '{"pattern":"\\bmain\\b"}' find_files '{"pattern":"*.c","path":"build"}' \
+	search_text '{"pattern":"main","glob":"*.h"}' search_text '{"pattern":"("}' find_files '{"pattern":"-x","path":"src"}' \
+	find_files '{"pattern":"*","path":"../.."}' search_text '{"pattern":"main","path":"src/main.c","glob":"-i"}' find_files '{"pattern":"*","path":"none"}')" \
+	"$answer"
+talk go
+is "exit code" "$RC" 0
+is files "$(res 1)" "src/main.c"
+is lines "$(res 2)" "src/main.c:1: int main(void)"
+is "an ignored folder that is asked for" "$(res 3)" "build/gen.c"
+is nothing "$(res 4)" "Nothing found."
+like "a bad pattern" "$(res 5)" '^ERR the pattern is no regular expression: missing closing parenthesis'
+is "a pattern is no option" "$(res 6)" "Nothing found."
+is "outside" "$(res 7)" "ERR ../.. is outside of the workspace"
+is "a glob is no option" "$(res 8)" "Nothing found."
+like "not there" "$(res 9)" '^ERR none: No such file'
+is "nothing of it is in the workspace" "$(find "$WS" -name '*ak-search*' | wc -l)" 0
+
 t files
 say "$(calls write_file '{"path":"n/x.txt","content":"one\ntwo\n"}' edit_file '{"path":"n/x.txt","old":"two","new":"2"}' \
 	read_file '{"path":"n/x.txt"}' list_dir '{"path":"n"}' file_info '{"path":"n/x.txt"}' read_file '{"path":"n"}' read_file '{"path":"none"}' \
