@@ -13,7 +13,7 @@
 
 #define INSIDE_MAX 4u	/* programs that run programs inside each other */
 #define SUFFIXES_MAX 64u /* arguments that are looked at as the start of a command */
-#define FUEL (4u << 20) /* bytes of commands that are compared, in all */
+#define FUEL (1u << 20) /* bytes of commands that are compared, in all */
 
 struct denier {
 	const struct approver *a;

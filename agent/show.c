@@ -166,46 +166,47 @@ void show_facts(const char *text, size_t len, struct show_facts *ret)
 	*ret = f;
 }
 
+/* The text of the mark @mark, which has to be spelt as show_text() spells it. Return: how often @ret_bytes is meant, 0 for no mark */
+static size_t mark_means(const char *mark, char ret_bytes[4], size_t *ret_len)
+{
+	char again[40] = "";
+	unsigned long times = 1;
+
+	*ret_len = 1;
+	if (strncmp(mark, "<U+", 3) == 0) {
+		utf8proc_int32_t c = (utf8proc_int32_t)(strtoul(mark + 3, NULL, 16) & 0x1fffff);
+		utf8proc_ssize_t n = utf8proc_encode_char(c, (utf8proc_uint8_t *)ret_bytes);
+
+		*ret_len = n > 0 ? (size_t)n : 0;
+		(void)snprintf(again, sizeof(again), "<U+%04X>", (unsigned)c);
+	} else if (strncmp(mark, "<0x", 3) == 0) {
+		ret_bytes[0] = (char)strtoul(mark + 3, NULL, 16);
+		(void)snprintf(again, sizeof(again), "<0x%02X>", (unsigned)(unsigned char)ret_bytes[0]);
+	} else {
+		times = strtoul(mark + 1, NULL, 10);
+		ret_bytes[0] = strstr(mark, " newlines>") ? '\n' : ' ';
+		(void)snprintf(again, sizeof(again), "<%lu %s>", times, ret_bytes[0] == ' ' ? "spaces" : "newlines");
+	}
+	return *ret_len > 0 && times <= AK_BUF_MAX && strcmp(again, mark) == 0 ? times : 0;
+}
+
 /* A mark of ours at @s. Return: its bytes, 0 for none; a malformed one is none too */
 static size_t mark_back(const char *s, size_t len, struct ak_buf *out)
 {
 	char mark[40];
-	char *end;
+	char bytes[4] = "";
+	size_t n, size, times;
 	const char *close = memchr(s, '>', len < sizeof(mark) ? len : sizeof(mark) - 1);
 
-	if (!close || !looks_like_mark(s, len))
+	if (!close)
 		return 0;
-
-	size_t n = (size_t)(close - s) + 1;
-
+	n = (size_t)(close - s) + 1;
 	memcpy(mark, s, n);
 	mark[n] = '\0';
-	if (strncmp(mark, "<U+", 3) == 0) {
-		utf8proc_uint8_t bytes[4];
-		utf8proc_ssize_t size = utf8proc_encode_char((utf8proc_int32_t)strtoul(mark + 3, &end, 16), bytes);
-
-		if (size <= 0 || strcmp(end, ">") != 0)
-			return 0;
-		ak_buf_add(out, bytes, (size_t)size);
-		return n;
-	}
-	if (strncmp(mark, "<0x", 3) == 0) {
-		char byte = (char)strtoul(mark + 3, &end, 16);
-
-		if (strcmp(end, ">") != 0)
-			return 0;
-		ak_buf_add(out, &byte, 1);
-		return n;
-	}
-
-	unsigned long times = strtoul(mark + 1, &end, 10);
-	const char *what = strcmp(end, " spaces>") == 0 ? " " : strcmp(end, " newlines>") == 0 ? "\n" : NULL;
-
-	if (!what || times > AK_BUF_MAX)
-		return 0;
-	while (times-- > 0)
-		ak_buf_add(out, what, 1);
-	return n;
+	times = mark_means(mark, bytes, &size);
+	for (size_t i = 0; i < times; i++)
+		ak_buf_add(out, bytes, size);
+	return times ? n : 0;
 }
 
 int show_back(const char *shown, size_t len, struct ak_buf *out)

@@ -187,7 +187,7 @@ static void condition(struct reader *r)
 			shell_fail(r, "[[ without ]]");
 		} else {
 			closed = shell_word_is(&w, "]]") && !w.quoted;
-			if (shell_word_is(&w, "=~"))
+			if (!closed && w.text[0] == '=' && (w.why & SHELL_W_TILDE))
 				shell_fail(r, "=~");
 			if (!closed)
 				shell_add_word(r, &part.words, &part.n_words, &w);

@@ -135,23 +135,24 @@ bool shell_redirection(struct reader *r, struct shell_cmd *c)
 	return true;
 }
 
-/* NAME behind which ( stands: a function */
-static void function_definition(struct reader *r, struct shell_cmd *c)
+/* NAME behind which ( stands: a function. Return: false when it is none, and nobody knows what it is */
+static bool function_definition(struct reader *r, struct shell_cmd *c)
 {
 	const struct shell_word *w = &c->words[0];
 
 	if (c->n_words != 1 || c->n_assigns || c->n_redirs || w->why || w->quoted || shell_is_reserved(w->text)) {
 		shell_fail(r, "a parenthesis that does not belong here");
-		return;
+		return false;
 	}
 	shell_step(r);
 	shell_blanks(r);
 	if (shell_cur(r) != ')') {
 		shell_fail(r, "a parenthesis that does not belong here");
-		return;
+		return false;
 	}
 	shell_step(r);
 	shell_function_body(r);
+	return true;
 }
 
 /* A word of a simple command: NAME=VALUE in front, else command word or argument */
@@ -214,8 +215,7 @@ static void simple_command(struct reader *r)
 	/* for sh `a &>b c` are the commands a and c */
 	if (both && c.n_words + 1 > both)
 		shell_fail(r, "words behind &> or >&");
-	if (definition) {
-		function_definition(r, &c);
+	if (definition && function_definition(r, &c)) {
 		shell_cmd_release(&c);
 		return;
 	}

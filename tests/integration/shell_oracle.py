@@ -133,7 +133,7 @@ def same_redirs(mine, theirs):
             tk = "&>"
         if mk in ("<<", "<<-"):
             mt = None
-        if mk != tk or (mn or "") != (tn or "") or not (mt is None or mt == tt):
+        if mk != tk or mn.lstrip("0") != tn.lstrip("0") or not (mt is None or mt == tt):
             return False
     return True
 
