@@ -16,7 +16,7 @@ warn='-Wall -Wextra -Wformat=2 -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 	-Wwrite-strings -Wno-missing-field-initializers -Werror'
 echo '#define AK_VERSION "lint"' >"$work/version.h"
 std="-std=c17 -D_GNU_SOURCE -I. -include $work/version.h"
-libs=$(pkg-config --cflags libcap libnl-3.0 libseccomp libcjson libcurl libpcre2-8 libcrypto check 2>/dev/null)
+libs=$(pkg-config --cflags libcap libnl-3.0 libseccomp libcjson libcurl libutf8proc libpcre2-8 libcrypto check 2>/dev/null)
 c_files=$(find executor lib seccomp agent tests -name '*.c' 2>/dev/null | sort)
 program_files=$(find executor lib seccomp agent -name '*.c' 2>/dev/null | sort)
 executor_files=$(find executor -name '*.c' | sort)

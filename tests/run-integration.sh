@@ -4,6 +4,7 @@
 # Builds nothing: wants `make all weak escape itools serve client` first. Not root: runs as the current user only, and says so.
 # Usage: tests/run-integration.sh [-b BUILD] [-w WEAKBUILD] [-k] [-s] [-o RESULTS] [-u|-r] [SUITE...]
 # KILLS=N: rounds of the tests that kill processes at random moments (6). SLOW=N: names the tests that took N seconds or more.
+# APPROVE_LINES=N: command lines that the suite approve makes (150).
 # FULL=1: also rows of the suite backends that are run by hand only. SUITE_LIMIT: seconds that one suite may take (900).
 # DOCKER_CLI=PATH: docker of the suite backends, instead of podman's.
 #	-k keeps the work folder, -o keeps the result files there, -u and -r run one identity only, -s one after the other
@@ -28,7 +29,7 @@ while getopts b:w:o:kurs opt; do
 	esac
 done
 shift $((OPTIND - 1))
-all="cli named session terminal serve exit streams time env fs rootfs workspace tty json escape controls root seccomp observe config checkpoint protected landlock nesting backends cow copy tools doctor cgroup serve-init agent http llm run search"
+all="cli named session terminal serve exit streams time env fs rootfs workspace tty json escape controls root seccomp observe config checkpoint protected landlock nesting backends cow copy tools doctor cgroup serve-init agent http llm run search approve"
 suites=${*:-$all}
 
 [ -x "$build/ak" ] || {
@@ -39,7 +40,7 @@ suites=${*:-$all}
 	echo "run-integration: $build/escape is empty: run make escape first" >&2
 	exit 1
 }
-for f in ak-agent ak-search integration/httpget integration/llm_drive; do
+for f in ak-agent ak-search integration/httpget integration/llm_drive integration/approve_drive integration/shell_dump; do
 	[ -x "$build/$f" ] || {
 		echo "run-integration: $build/$f is missing: run make all itools first" >&2
 		exit 1
@@ -124,7 +125,7 @@ mkdir -p "$work/bin" "$work/tests" "$work/user" "$work/root"
 cp "$build/ak" "$work/bin/ak"
 [ -x "$build/ak-policy" ] && cp "$build/ak-policy" "$work/bin/ak-policy"
 cp "$build/ak-agent" "$build/ak-search" "$work/bin/"
-cp "$build/integration/httpget" "$build/integration/llm_drive" "$work/bin/"
+cp "$build/integration/httpget" "$build/integration/llm_drive" "$build/integration/approve_drive" "$build/integration/shell_dump" "$work/bin/"
 cp -r tests/replay "$work/replay"
 [ -x "$weak/integration/httpget" ] && cp "$weak/integration/httpget" "$work/bin/httpget-weak"
 [ -x "$weak/ak" ] && cp "$weak/ak" "$work/bin/ak-weak"
@@ -172,6 +173,7 @@ run_as() {
 			DIR="$work/$who/$s" WHO="$who" PY="$py" \
 			CG="${CGTOP:+$CGTOP/$who}" RES="$work/$who/results" SUITE="$s" TESTS="$work/tests" IT="$work" SRC="$work/src" REALHOME="$HOME" \
 			KILLS="${KILLS:-6}" SLOW="${SLOW:-}" FULL="${FULL:-}" DOCKER_CLI="${DOCKER_CLI:-}" \
+			APPROVE_LINES="${APPROVE_LINES:-150}" APPROVE_SEED="${APPROVE_SEED:-7}" \
 			timeout -k 5 "${SUITE_LIMIT:-900}" bash "$work/tests/$s.sh" </dev/null &
 		pid=$!
 		wait "$pid" || echo "FAIL $who $s the suite itself ended with an error" | tee -a "$work/broken"
@@ -179,11 +181,11 @@ run_as() {
 	done
 }
 
-# the agent's suites make no sandboxes and mostly wait for servers: they run beside the others
+# the agent's suites make few sandboxes and mostly wait: they run beside the others
 sandboxes='' talks=''
 for s in $suites; do
 	case $s in
-	agent | http | llm | search) talks="$talks $s" ;;
+	agent | http | llm | search | approve) talks="$talks $s" ;;
 	*) sandboxes="$sandboxes $s" ;;
 	esac
 done

@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,10 +45,8 @@ static inline enum approve_reply desk_person(void *ctx, const struct approve_que
 	(void)snprintf(d->brief, sizeof(d->brief), "%.*s", (int)q->brief_len, q->brief);
 	(void)snprintf(d->why, sizeof(d->why), "%s", q->why);
 	d->notes[0] = '\0';
-	for (size_t i = 0; i < q->n_notes; i++) {
-		strncat(d->notes, q->notes[i], sizeof(d->notes) - strlen(d->notes) - 2);
-		strcat(d->notes, "\n");
-	}
+	for (size_t i = 0; i < q->n_notes; i++)
+		(void)snprintf(d->notes + strlen(d->notes), sizeof(d->notes) - strlen(d->notes), "%s\n", q->notes[i]);
 	d->hidden = q->hidden_bytes;
 	d->may_remember = q->may_remember;
 	return d->reply;

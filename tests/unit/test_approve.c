@@ -409,7 +409,7 @@ START_TEST(apr_09_what_stands_behind_much_blank_is_shown)
 
 	memset(command, ' ', sizeof(command));
 	memcpy(command, "echo ok", 7);
-	strcpy(command + 5500, "; rm -rf x");
+	(void)snprintf(command + 5500, 100, "; rm -rf x");
 	desk_open(&d, APPROVE_ALWAYS_ASK, "");
 	desk_bash(&d, command, &r);
 	ck_assert_str_eq(d.brief, "| echo ok<5493 spaces>; rm -rf x\n");
@@ -430,7 +430,7 @@ START_TEST(apr_09_a_yes_to_a_folded_command_needs_the_whole_to_be_shown)
 
 	for (int i = 0; i < 200; i++)
 		(void)snprintf(command + strlen(command), sizeof(command) - strlen(command), "echo %d\n", i);
-	strcat(command, "rm -rf x");
+	(void)snprintf(command + strlen(command), sizeof(command) - strlen(command), "rm -rf x");
 	desk_open(&d, APPROVE_ALWAYS_ASK, "");
 	d.reply = APPROVE_YES;
 	desk_bash(&d, command, &r);
@@ -453,11 +453,11 @@ START_TEST(a_long_line_is_cut_into_lines_of_the_terminal)
 	char command[500];
 
 	memset(command, 'a', sizeof(command));
-	strcpy(command + 300, "; rm x");
+	(void)snprintf(command + 300, 100, "; rm x");
 	desk_open(&d, APPROVE_ALWAYS_ASK, "");
 	desk_bash(&d, command, &r);
-	for (char *line = strtok(d.shown, "\n"); line; line = strtok(NULL, "\n"))
-		ck_assert_uint_lt(strlen(line), 80);
+	for (const char *line = d.shown; *line; line = strchr(line, '\n') + 1)
+		ck_assert_uint_lt(strcspn(line, "\n"), 80);
 	desk_close(&d);
 }
 END_TEST

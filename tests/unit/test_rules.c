@@ -106,7 +106,7 @@ START_TEST(globs)
 {
 	char text[64];
 
-	(void)strcpy(text, rows[_i].text);
+	(void)snprintf(text, sizeof(text), "%s", rows[_i].text);
 	for (char *c = text; *c; c++)
 		*c = *c == '_' ? RULE_HOLE : *c;
 	ck_assert_msg(rule_glob(rows[_i].glob, text, strlen(rows[_i].text)) == rows[_i].want, "%s %s: %d", rows[_i].glob, rows[_i].text,
@@ -128,11 +128,11 @@ START_TEST(holes_stand_for_every_text)
 			unsigned matches = 0;
 			enum rule_match m;
 
-			len = (size_t)sprintf(text, "%s%c%s", heads[h / 4], 1, heads[h % 4]);
+			len = (size_t)snprintf(text, sizeof(text), "%s%c%s", heads[h / 4], 1, heads[h % 4]);
 			*strchr(text, 1) = RULE_HOLE;
 			m = rule_glob(short_ones[g], text, len);
 			for (size_t f = 0; f < 10; f++) {
-				int n = sprintf(filled, "%s%s%s", heads[h / 4], fills[f], heads[h % 4]);
+				int n = snprintf(filled, sizeof(filled), "%s%s%s", heads[h / 4], fills[f], heads[h % 4]);
 
 				matches += rule_glob(short_ones[g], filled, (size_t)n) == RULE_YES;
 			}

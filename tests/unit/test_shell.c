@@ -295,11 +295,9 @@ START_TEST(nesting_up_to_the_limit_is_understood)
 	char text[512] = "";
 	struct shell_line *line;
 
-	for (unsigned i = 0; i < SHELL_DEPTH_MAX; i++)
-		strcat(text, "( ");
-	strcat(text, "a");
-	for (unsigned i = 0; i < SHELL_DEPTH_MAX; i++)
-		strcat(text, " )");
+	for (unsigned i = 0; i <= 2 * SHELL_DEPTH_MAX; i++)
+		(void)snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s",
+			       i < SHELL_DEPTH_MAX ? "( " : i == SHELL_DEPTH_MAX ? "a" : " )");
 	line = parse(text);
 	ck_assert(!(line->forms & SHELL_F_UNKNOWN));
 	shell_line_free(line);

@@ -78,7 +78,8 @@ START_TEST(every_text_comes_back)
 
 		for (int i = 0; i < 8; i++) {
 			state = state * 1103515245u + 12345u;
-			strcat(text, parts[(state >> 16) % (sizeof(parts) / sizeof(parts[0]))]);
+			(void)snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s",
+				       parts[(state >> 16) % (sizeof(parts) / sizeof(parts[0]))]);
 		}
 		got = shown(text, strlen(text), 0);
 		for (const char *c = got; *c; c++)
