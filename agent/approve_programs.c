@@ -26,7 +26,7 @@ static const struct {
 	  "strace ltrace gdb valgrind perf watch parallel script unbuffer expect xvfb-run fakeroot proot firejail bwrap prlimit "
 	  "ssh setarch linux32 linux64 i386 x86_64 choom time command builtin exec start-stop-daemon systemd-run dbus-run-session "
 	  "catchsegv nsjail ak entr ts chronic daemonize screen tmux socat numactl eatmydata faketime torsocks proxychains "
-	  "ld.so ld-linux-x86-64.so ld-linux-aarch64.so cpulimit run-parts at batch uidmap newgrp sg pkexec machinectl",
+	  "ld.so ld-linux-x86-64.so ld-linux-aarch64.so cpulimit run-parts at batch newgrp sg pkexec machinectl ip rlwrap hyperfine dtach",
 	  WRAPS },
 	{ "find", WRAPS },
 	{ "xargs", WRAPS },
@@ -51,7 +51,7 @@ static const struct {
 	  "vagrant terraform ansible ansible-playbook systemctl service init crontab anacron",
 	  RUNS },
 	{ "tar bsdtar gtar star cpio pax zip unzip 7z rsync scp sftp ftp lftp rclone svn hg bzr cvs gh glab hub", RUNS },
-	{ "gcc g++ cc c++ clang clang++ ld tcc cpp as", RUNS },
+	{ "gcc g++ cc c++ clang clang++ clang-tidy ld tcc cpp as javac ldd gpg mail mailx mutt logrotate", RUNS },
 	{ "echo printf true false test [ : pwd cat head tail wc ls stat basename dirname realpath readlink grep egrep fgrep cut tr "
 	  "sort uniq comm join nl rev seq date id whoami uname hostname env printenv du df file cmp diff md5sum sha1sum sha256sum "
 	  "sha512sum cksum od hexdump strings type which fold fmt expand unexpand paste column tac yes sleep",
@@ -81,7 +81,10 @@ static const struct {
 	{ "shuf", "o", "--output" },
 	{ "base64 base32", "o", "--output" },
 	{ "openssl", "", "-out -engine -provider -keyout" },
-	{ "gzip gunzip bzip2 xz zstd", "", "" },
+	{ "wget", "eOoaP", "--use-askpass --execute --config --output-document --output-file --append-output --directory-prefix" },
+	{ "split", "", "--filter" },
+	{ "install", "", "--strip-program" },
+	{ "bat batcat ag ack delta", "", "--pager --paging" },
 };
 
 /* Global options of git that change nothing of what runs, and its own commands that take no program by arguments */
@@ -183,9 +186,11 @@ static bool git_acts(const struct shell_word *words, size_t n)
 		return true;
 
 	bool grep = strcmp(words[i].text, "grep") == 0;
+	bool merge = strcmp(words[i].text, "merge") == 0;
 
 	for (i++; i < n; i++) {
-		if (long_option(&words[i], git_acting) || strstr(words[i].text, "%G") || (grep && short_option(&words[i], "O")))
+		if (long_option(&words[i], git_acting) || strstr(words[i].text, "%G") || (grep && short_option(&words[i], "O")) ||
+		    (merge && short_option(&words[i], "s")))
 			return true;
 	}
 	return false;

@@ -7,7 +7,7 @@
  * same one value whatever the variables, files and options are; every other word says why it is not. What is not understood
  * with certainty makes the whole line SHELL_F_UNKNOWN, and the commands seen so far stay in the list (a deny rule may still
  * match one of them; no allow rule may). Where the two shells differ, the line is unknown or the form has a flag of its own.
- * Time and memory are linear in the text; nesting, words and commands have maxima.
+ * A text that begins with - or + is an option to some shells: run it as `bash -c -- TEXT`. Time and memory are linear in the text; nesting, words and commands have maxima.
  *
  * Source: POSIX.1-2017 XCU 2 (Shell Command Language); bash(1) of bash 5.2; dash(1) 0.5.12.
  */

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash source=lib.sh
 # Approvals: what rules allow is run under bash with every program start and write traced; what the reader of command lines makes
-# of a line is compared with shfmt, bash and dash. LINES=N: so many lines are made (150).
+# of a line is compared with shfmt, bash and dash. APPROVE_LINES=N: so many lines are made (150).
 . "$TESTS/lib.sh"
 
 DRIVE=$IT/bin/approve_drive
 DUMP=$IT/bin/shell_dump
-N=${LINES:-150}
-SEED=${SEED:-7}
+N=${APPROVE_LINES:-150}
+SEED=${APPROVE_SEED:-7}
 
 t "APR:whatever-a-rule-allows-starts-and-writes-only-what-rules-allow"
 if command -v strace >/dev/null && command -v git >/dev/null; then

@@ -130,6 +130,7 @@ static const struct row wrappers[] = {
 	{ "git_ext_diff_is_not_reached", "git log --ext-diff -p", '?' },
 	{ "git_grep_pager_is_not_reached", "git grep -Oid x", '?' },
 	{ "git_signature_format_is_not_reached", "git log --format=%GG", '?' },
+	{ "git_merge_strategy_is_not_reached", "git merge -s x HEAD", '?' },
 	{ "git_submodule_is_not_reached", "git submodule foreach id", '?' },
 	{ "git_bisect_run_is_not_reached", "git bisect run id", '?' },
 	{ "git_plain", "git diff HEAD~1", 'A' },
@@ -400,7 +401,7 @@ START_TEST(the_folder_decides_what_a_relative_redirection_is)
 }
 END_TEST
 
-START_TEST(a_rule_for_a_command_says_nothing_about_unknown_arguments)
+START_TEST(apr_03_a_rule_says_nothing_about_arguments_it_does_not_know)
 {
 	struct desk d;
 	struct approve_answer r;
@@ -464,7 +465,7 @@ int main(void)
 	tcase_add_test(tc, a_line_that_is_not_understood_is_denied_for_what_is_seen_of_it);
 	tcase_add_test(tc, links_are_followed_before_a_redirection_is_allowed);
 	tcase_add_test(tc, the_folder_decides_what_a_relative_redirection_is);
-	tcase_add_test(tc, a_rule_for_a_command_says_nothing_about_unknown_arguments);
+	tcase_add_test(tc, apr_03_a_rule_says_nothing_about_arguments_it_does_not_know);
 	tcase_add_test(tc, long_lines_are_judged_in_linear_time);
 	suite_add_tcase(s, tc);
 	sr = srunner_create(s);
