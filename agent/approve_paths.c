@@ -112,9 +112,7 @@ static enum rule_match denied(const struct approver *a, const char *tool, const 
 	if (rule) {
 		*ret = rule;
 		m = RULE_YES;
-	} else if (p.tricky || !known) {
-		m = RULE_MAYBE;
-	} else if (redirection && !a->folder && path[0] != '/') {
+	} else if (p.tricky || !known || (redirection && !a->folder && path[0] != '/')) {
 		m = RULE_MAYBE;
 	}
 	free(p.abs);

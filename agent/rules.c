@@ -75,6 +75,7 @@ static int read_rule(struct rule *rule, const char *text, struct ak_err *err)
 	size_t len = strlen(text);
 	size_t name = strcspn(text, "(");
 	const char *fault = NULL;
+	bool exact = false;
 
 	if (!known_tool(text, name))
 		return refuse(text, name ? "there is no such tool" : "it names no tool", err);
@@ -87,7 +88,8 @@ static int read_rule(struct rule *rule, const char *text, struct ak_err *err)
 	if (name < len && (text[len - 1] != ')' || len < name + 2))
 		fault = "the closing parenthesis is missing";
 	else if (rule->glob)
-		fault = glob_fault(rule->tool, rule->glob, &rule->exact);
+		fault = glob_fault(rule->tool, rule->glob, &exact);
+	rule->exact = exact;
 	return fault ? refuse(text, fault, err) : 0;
 }
 

@@ -21,9 +21,24 @@ def unquote(text):
     return re.sub(r"\\x([0-9a-f]{2})", lambda m: chr(int(m.group(1), 16)), text).encode("latin-1").decode("utf-8", "surrogateescape")
 
 
+def whole_lines(log):
+    """A call during which another process ran stands in two lines: joined"""
+    begun = {}
+    for line in open(log, encoding="latin-1"):
+        pid = line.split(" ", 1)[0]
+        if "<unfinished ...>" in line:
+            begun[pid] = line.split(" <unfinished", 1)[0]
+            continue
+        m = re.match(r"\d+\s+<\.\.\. \w+ resumed>(.*)", line)
+        if m and pid in begun:
+            line = begun.pop(pid) + m.group(1)
+        yield line
+    yield from begun.values()
+
+
 def events(log, top):
     started, written = [], []
-    for line in open(log, encoding="latin-1"):
+    for line in whole_lines(log):
         m = re.match(r"(?:\d+\s+)?(\w+)\((.*)", line)
         if not m:
             continue
