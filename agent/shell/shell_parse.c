@@ -138,7 +138,7 @@ bool shell_redirection(struct reader *r, struct shell_cmd *c)
 /* NAME behind which ( stands: a function. Return: false when it is none, and nobody knows what it is */
 static bool function_definition(struct reader *r, struct shell_cmd *c)
 {
-	const struct shell_word *w = &c->words[0];
+	const struct shell_word *w = c->words;
 
 	if (c->n_words != 1 || c->n_assigns || c->n_redirs || w->why || w->quoted || shell_is_reserved(w->text)) {
 		shell_fail(r, "a parenthesis that does not belong here");
