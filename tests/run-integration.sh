@@ -4,7 +4,7 @@
 # Builds nothing: wants `make all weak escape itools serve client` first. Not root: runs as the current user only, and says so.
 # Usage: tests/run-integration.sh [-b BUILD] [-w WEAKBUILD] [-k] [-s] [-o RESULTS] [-u|-r] [SUITE...]
 # KILLS=N: rounds of the tests that kill processes at random moments (6). SLOW=N: names the tests that took N seconds or more.
-# APPROVE_LINES=N: command lines that the suite approve makes (150).
+# APPROVE_LINES=N: command lines that the suite approve makes (100).
 # FULL=1: also rows of the suite backends that are run by hand only. SUITE_LIMIT: seconds that one suite may take (900).
 # DOCKER_CLI=PATH: docker of the suite backends, instead of podman's.
 #	-k keeps the work folder, -o keeps the result files there, -u and -r run one identity only, -s one after the other
@@ -173,7 +173,7 @@ run_as() {
 			DIR="$work/$who/$s" WHO="$who" PY="$py" \
 			CG="${CGTOP:+$CGTOP/$who}" RES="$work/$who/results" SUITE="$s" TESTS="$work/tests" IT="$work" SRC="$work/src" REALHOME="$HOME" \
 			KILLS="${KILLS:-6}" SLOW="${SLOW:-}" FULL="${FULL:-}" DOCKER_CLI="${DOCKER_CLI:-}" \
-			APPROVE_LINES="${APPROVE_LINES:-150}" APPROVE_SEED="${APPROVE_SEED:-7}" \
+			APPROVE_LINES="${APPROVE_LINES:-100}" APPROVE_SEED="${APPROVE_SEED:-7}" \
 			timeout -k 5 "${SUITE_LIMIT:-900}" bash "$work/tests/$s.sh" </dev/null &
 		pid=$!
 		wait "$pid" || echo "FAIL $who $s the suite itself ended with an error" | tee -a "$work/broken"

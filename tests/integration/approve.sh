@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash source=lib.sh
 # Approvals: what rules allow is run under bash with every program start and write traced; what the reader of command lines makes
-# of a line is compared with shfmt, bash and dash. APPROVE_LINES=N: so many lines are made (150).
+# of a line is compared with shfmt, bash and dash. APPROVE_LINES=N: so many lines are made (100).
 . "$TESTS/lib.sh"
 
 DRIVE=$IT/bin/approve_drive
 DUMP=$IT/bin/shell_dump
-N=${APPROVE_LINES:-150}
+N=${APPROVE_LINES:-100}
 SEED=${APPROVE_SEED:-7}
 
 t "APR:whatever-a-rule-allows-starts-and-writes-only-what-rules-allow"
