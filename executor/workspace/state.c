@@ -32,7 +32,7 @@ static const struct {
 	{ 0xf15f, "eCryptfs" },
 };
 
-static const char *refused_name(uint32_t magic)
+const char *state_refused_fs(uint32_t magic)
 {
 	for (size_t i = 0; i < sizeof(refused_fs) / sizeof(refused_fs[0]); i++)
 		if (refused_fs[i].magic == magic)
@@ -49,7 +49,7 @@ int state_check_fs(int dir, const char *shown, struct ak_err *err)
 
 	if (fd < 0 || fstatfs(fd, &fs) < 0)
 		return ak_err_sys(err, errno, "look at the file system of %s", shown);
-	name = refused_name((uint32_t)fs.f_type);
+	name = state_refused_fs((uint32_t)fs.f_type);
 	if (!name && (fsetxattr(fd, attribute, "1", 1, 0) == 0 || errno == ENOSPC || errno == EDQUOT)) {
 		(void)fremovexattr(fd, attribute);
 		return 0;

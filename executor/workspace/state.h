@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct ak_err;
 struct hostinfo;
@@ -25,6 +26,12 @@ struct hostinfo;
  * Return: descriptor or a negative errno: -ENOENT, -EPERM (somebody else's), -EACCES (open to others), -ELOOP, -ENOTDIR.
  */
 int state_open(const struct hostinfo *h, const char *sub, bool make, struct ak_err *err);
+
+/**
+ * state_refused_fs() - the kind of file system by statfs(2)'s f_type, if it cannot hold an overlay's upper layer
+ * Return: its name; NULL: it is not known not to. Pure.
+ */
+const char *state_refused_fs(uint32_t magic);
 
 /**
  * state_check_fs() - can an overlay's upper layer, or anything that needs attributes and atomic renames, live in @dir?
