@@ -49,6 +49,8 @@ static size_t take_value(const char *text, size_t len, size_t at, char *ret, siz
 			ch = text[++at];
 			if (ch == '\n')	/* goes on in the next line */
 				continue;
+			if (ch == '\0')	/* no path has it */
+				return 0;
 			ch = ch == 'n' ? '\n' : ch == 't' ? '\t' : ch;
 		}
 		ret[n++] = ch;

@@ -70,6 +70,7 @@ START_TEST(values_are_found)
 	values("[core]\nhookspath = a\\\nb\n", "ab|");
 	values("[core]\nhookspath =\n hookspath = y", "y|");
 	values("[core]\n  hooksPath = one \n[x]\nhooksPath=two", "one|two|");
+	ck_assert(!git_hooks_value("hookspath=\"\\\0x\"", 16, &(size_t){0}, (char[8]){0}, 8));
 	/* no keys */
 	values("# hooksPath = x\n", "");
 	values("[core]\nmyhookspath = x\nhookspathx = y\nhookspath\n", "");
