@@ -187,15 +187,9 @@ static int link_within(struct copying *c, const struct ws_entry *e, int dir, con
 
 static int visit_file(struct copying *c, const struct ws_entry *e, int dir, const char *name)
 {
-	int r = e->id.nlink > 1 ? link_within(c, e, dir, name) : 0;
+	int r = link_before(c, e, dir, name);
 
-	if (r == 0)
-		r = link_before(c, e, dir, name);
-	if (r == 0)
-		r = copy_file(c, e, dir, name);
-	if (r < 0)
-		return r;
-	return c->ret->seen ? remember(c->ret->seen, e->path, &e->id, c->err) : 0;
+	return r == 0 ? copy_file(c, e, dir, name) : r < 0 ? r : 0;
 }
 
 static int visit_folder(struct copying *c, const struct ws_entry *e, int dir, const char *name)
@@ -230,7 +224,7 @@ static int visit_link(const struct ws_entry *e, int dir, const char *name)
 /* whiteouts (character device 0:0, which anybody may make), FIFOs, sockets */
 static int visit_special(const struct ws_entry *e, int dir, const char *name)
 {
-	if (mknodat(dir, name, (e->id.mode & S_IFMT) | 0600, (dev_t)e->id.rdev) < 0)
+	if (mknodat(dir, name, (e->id.mode & S_IFMT) | (S_ISCHR(e->id.mode) ? e->id.mode & 0777 : 0600), (dev_t)e->id.rdev) < 0)
 		return -errno;
 	if (!S_ISCHR(e->id.mode) && fchmodat(dir, name, e->id.mode & 0777, 0) < 0)	/* new, and nobody else's */
 		return -errno;
@@ -246,10 +240,14 @@ static int visit(void *arg, const struct ws_entry *e, struct ak_err *err)
 
 	c->err = err;
 	c->ret->entries++;
+	if (r == 0 && !S_ISDIR(e->id.mode) && e->id.nlink > 1)
+		r = link_within(c, e, dir, name);
 	if (r == 0)
 		r = S_ISREG(e->id.mode) ? visit_file(c, e, dir, name) :
 		    S_ISDIR(e->id.mode) ? visit_folder(c, e, dir, name) :
 		    S_ISLNK(e->id.mode) ? visit_link(e, dir, name) : visit_special(e, dir, name);
+	if (r >= 0 && S_ISREG(e->id.mode) && c->ret->seen)
+		r = remember(c->ret->seen, e->path, &e->id, err);
 	return r < 0 ? failed(e->path, -r, err) : WS_GO_ON;
 }
 
