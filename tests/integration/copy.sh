@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash source=lib.sh
 # Sandboxes that stay, with --write cow: ak create, exec --in, rm, and an executor driven through the client library.
-# COPY_KILLS (2): SIGKILLs of each kind; AK_REST=1: only the named part.
+# COPY_KILLS (1): SIGKILLs of each kind.
 . "$TESTS/lib.sh"
 # shellcheck source=box.sh
 . "$TESTS/box.sh"
@@ -170,10 +170,10 @@ is "and it lives" "$RC" 0
 drop
 ok "nothing is left" none
 
-[ -n "${AK_REST:-}" ] || {
+{
 	mkdir -p "$DIR/driven"
 	_close
-	run timeout -k 5 240 "$IT/bin/client/copy" "$AK" "$DIR/driven" "${COPY_KILLS:-2}"
+	run timeout -k 5 240 "$IT/bin/client/copy" "$AK" "$DIR/driven" "${COPY_KILLS:-1}"
 	n=0
 	while IFS=$'\t' read -r kind test why; do
 		_record "$kind" "$test" "$why"
