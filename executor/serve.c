@@ -121,7 +121,8 @@ static void cmd_next(const struct cmd *c, uint64_t *next)
 
 static uint64_t idle_end(const struct server *s)
 {
-	return s->o->ttl_ms && !s->running && s->o->ttl_ms < (UINT64_MAX - s->busy_ns) / NS_PER_MS ?
+	/* the time that the first sandbox takes is not idle: a container's may be long */
+	return s->o->ttl_ms && s->ready_said && !s->running && s->o->ttl_ms < (UINT64_MAX - s->busy_ns) / NS_PER_MS ?
 		       s->busy_ns + s->o->ttl_ms * NS_PER_MS : 0;
 }
 

@@ -133,6 +133,7 @@ void box_told(struct server *s, struct box *b)
 	}
 	if (b->id == s->named && !s->ready_said) {
 		s->ready_said = true;
+		s->busy_ns = ak_now_ns();
 		if (s->o->ready)
 			s->o->ready(s->o->ready_arg);
 	}

@@ -431,6 +431,11 @@ row_crash() {
 		kill -9 "$pid"
 		wait "$pid" 2>/dev/null
 	done
+	# the control: one that looks for no leftovers
+	if [ "$BE" = docker ] && [ -x "$AKW" ]; then
+		run env AK_WEAKEN=keeper "$AKW" exec -C "$WS" "${BFLAGS[@]}" true
+		[ "$("$DOCKER" ps -q --filter label=ak.owner 2>/dev/null | wc -l)" -ge 1 ] || nok "the test does not notice a leftover"
+	fi
 	# the same of one that stays: with its warden, if it has one
 	stay
 	s --detach -- sh -c "sleep 7005.$$; : be-left-$BE.$$"
