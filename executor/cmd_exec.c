@@ -385,7 +385,8 @@ static void tell_human(const struct exec_run *r, const struct report *rep)
 		say("ak: ", b.data, b.len);
 	ak_buf_release(&b);
 	tell_changes(r);
-	if (r->opts.lowered && !r->opts.quiet)
+	/* a command line that makes no sense gets the one line that says so, with the setting's name in it */
+	if (r->opts.lowered && !r->opts.quiet && !(rep->error && strcmp(r->stage, "usage") == 0))
 		say("ak: warning: ", r->opts.lowered, strlen(r->opts.lowered));
 	for (uint32_t i = 0; rep->facts && r->opts.verbose && !r->opts.quiet && i < rep->facts->nwarnings; i++)
 		say("ak: warning: ", rep->facts->warning[i], strlen(rep->facts->warning[i]));
