@@ -283,6 +283,7 @@ int runtime_listen(struct runtime_slot *s, const struct runtime_facts *f, struct
 
 void runtime_release(struct runtime_slot *s)
 {
+	ak_fd_close(&s->guard);
 	ak_fd_close(&s->listen);
 	ak_fd_close(&s->dir);
 	ak_fd_close(&s->top);
@@ -293,6 +294,8 @@ void runtime_drop(struct runtime_slot *s)
 {
 	char dir_name[RUNTIME_NAME_MAX + 3];
 
+	if (s->guard >= 0)
+		(void)ak_write_all(s->guard, "", 1);	/* nobody there: the next command that looks removes it */
 	if (s->alive >= 0 && s->dir >= 0 && s->top >= 0) {
 		runtime_dir_name(s->name, dir_name);
 		runtime_clear(s->top, s->dir, dir_name);

@@ -6,7 +6,7 @@
  * The folder and everything in it is the caller's, mode 0700, and never reached through a link: both are checked on the
  * descriptor, and all work goes on below that. Whoever may not enter the folder cannot reach a socket in it. `alive` is
  * locked (flock(2)) by the executor as long as it lives, however it ends: an unlocked one is what a crash has left, and is
- * removed by whoever comes across it, in root mode at once (runtime_guard()).
+ * removed by whoever comes across it.
  */
 #ifndef AK_RUNTIME_H
 #define AK_RUNTIME_H
@@ -52,10 +52,11 @@ struct runtime_slot {
 	int dir;		/* NAME.d, O_PATH; owned */
 	int alive;		/* locked; owned */
 	int listen;		/* owned; -1 until runtime_listen() */
+	int guard;		/* to who removes the folder, runtime_guard(); owned; -1 */
 	char name[RUNTIME_NAME_MAX + 1];
 };
 
-#define RUNTIME_SLOT_NONE { .top = -1, .dir = -1, .alive = -1, .listen = -1 }
+#define RUNTIME_SLOT_NONE { .top = -1, .dir = -1, .alive = -1, .listen = -1, .guard = -1 }
 
 /**
  * runtime_claim() - take @name for a new sandbox; what a crashed executor left under it is removed
@@ -73,19 +74,19 @@ int runtime_claim(const struct runtime *rt, const char *name, struct runtime_slo
 int runtime_listen(struct runtime_slot *s, const struct runtime_facts *f, struct ak_err *err);
 
 /**
- * runtime_guard() - leave a process that removes the folder when this one has ended, however it does
+ * runtime_guard() - leave a process that removes the folder when this one has called runtime_drop() and ended
  * For an executor that will have given up the right to; before it does. The process is none of its children, holds nothing but the
  * runtime folder and has no capability.
  * Return: 0 or negative errno.
  */
-int runtime_guard(const struct runtime_slot *s, struct ak_err *err);
+int runtime_guard(struct runtime_slot *s, struct ak_err *err);
 
 /** runtime_release() - close our descriptors and leave the folder as it is; for a process that does not serve */
 void runtime_release(struct runtime_slot *s);
 
 /**
  * runtime_drop() - remove the folder and give the name back
- * After a root caller's executor has given up host root it may remove nothing: runtime_guard() is for that.
+ * After a root caller's executor has given up host root it may remove nothing, and tells who can (runtime_guard()).
  */
 void runtime_drop(struct runtime_slot *s);
 

@@ -204,6 +204,43 @@ START_TEST(a_name_is_taken_once)
 }
 END_TEST
 
+/* An executor that cannot remove its folder itself: it has no descriptor of it any more. It ends in order, or it does not */
+static void guarded(bool in_order)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		struct runtime_slot s = RUNTIME_SLOT_NONE;
+		struct runtime_facts f = some_facts();
+
+		if (runtime_claim(&rt, "box", &s, NULL) < 0 || runtime_listen(&s, &f, NULL) < 0 || runtime_guard(&s, NULL) < 0)
+			_exit(1);
+		ak_fd_close(&s.dir);
+		if (in_order)
+			runtime_drop(&s);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &(int){ 0 }, 0), pid);
+}
+
+START_TEST(who_is_left_removes_what_the_executor_cannot)
+{
+	struct runtime_slot s = RUNTIME_SLOT_NONE;
+
+	open_ok();
+	guarded(true);
+	for (int i = 0; i < 3000 && access(at("box.d"), F_OK) == 0; i++)
+		(void)usleep(10000);
+	ck_assert_int_ne(access(at("box.d"), F_OK), 0);
+	/* a crash is for the next command to tell */
+	guarded(false);
+	(void)usleep(200000);
+	ck_assert_int_eq(access(at("box.d/facts"), F_OK), 0);
+	ck_assert_int_eq(runtime_claim(&rt, "box", &s, &e), 0);
+	runtime_drop(&s);
+}
+END_TEST
+
 /* A process that serves @name until it is killed. Return: its pid, once it listens. */
 static pid_t server(const char *name)
 {
@@ -503,6 +540,7 @@ int main(void)
 	tcase_add_test(t, one_who_starts_or_ends_is_told_so);
 	tcase_add_test(t, folders_of_a_name_are_checked_too);
 	tcase_add_test(t, lock_that_is_a_link_is_refused);
+	tcase_add_test(t, who_is_left_removes_what_the_executor_cannot);
 	tcase_add_test(t, somebody_elses_socket_is_refused);
 	tcase_add_test(t, list_is_sorted_and_takes_only_sandboxes);
 	tcase_add_test(t, sixteen_at_once_and_one_wins);
