@@ -59,10 +59,8 @@ t "46:control:a-shared-mount-is-seen-by-the-host"
 mount --make-rshared /
 mkdir -p /tmp/probe
 mounts >"$DIR/before"
-unshare -m --propagation unchanged bash -c 'mount -t tmpfs probe /tmp/probe; sleep 2' &
-sleep 1
+unshare -m --propagation unchanged mount -t tmpfs probe /tmp/probe
 no "seen" diff -q "$DIR/before" <(mounts)
-wait $!
 umount /tmp/probe
 
 t "46:no-mount-of-a-sandbox-reaches-the-host"
@@ -83,9 +81,10 @@ mounts >"$DIR/after"
 ok "after" diff "$DIR/before" "$DIR/after"
 
 t "46:no-mount-of-the-host-comes-in-late"
-"$AK" exec -C "$WS" -- sh -c 'sleep 2; cat /proc/self/mountinfo' >"$O" 2>"$E" &
-sleep 1
+"$AK" exec -C "$WS" -- sh -c 'echo up >up; while [ ! -e go ]; do sleep 0.1; done; cat /proc/self/mountinfo' >"$O" 2>"$E" &
+wait_for test -s "$WS/up"
 mkdir -p /usr/share/late && mount -t tmpfs lateprobe /usr/share/late
+: >"$WS/go"
 wait $!
 umount /usr/share/late
 like "the list is there" "$(out)" " / "
