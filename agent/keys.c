@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "agent/keys_int.h"
 #include "executor/shared/ak_err.h"
@@ -42,6 +44,19 @@ void keys_free(struct keys *k)
 		return;
 	keys_cut(k, 0);
 	free(k);
+}
+
+/*
+ * Into no swap and no core file, as far as the limits allow: a page that cannot be locked is no reason to do without a key. Neighbours
+ * on the page share its fate, which harms nobody.
+ */
+static void hide(const char *value, size_t len)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t from = (uintptr_t)value & ~(page - 1);
+
+	(void)mlock(value, len);
+	(void)madvise((void *)from, (uintptr_t)value + len - from, MADV_DONTDUMP);
 }
 
 static bool known(const struct keys *k, const char *value, size_t len)
@@ -80,6 +95,7 @@ static int add_one(struct keys *k, const char *value, size_t len, enum key_schem
 	key->value = malloc(len + 1);
 	if (!key->value)
 		return ak_err_set(err, ENOMEM, "out of memory");
+	hide(key->value, len + 1);
 	memcpy(key->value, value, len);
 	key->value[len] = '\0';
 	key->scheme = scheme;

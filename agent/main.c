@@ -20,6 +20,7 @@ static const struct command commands[] = {
 	{"models", cmd_models},
 	{"report", cmd_report},
 	{"run", cmd_run},
+	{"confine-check", cmd_confine_check},
 	{NULL, NULL},
 };
 

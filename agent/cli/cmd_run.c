@@ -13,6 +13,7 @@
 
 #include "agent/cancel.h"
 #include "agent/cli/commands.h"
+#include "agent/confine.h"
 #include "agent/gate.h"
 #include "agent/loop.h"
 #include "agent/prices.h"
@@ -275,6 +276,19 @@ static void say_start(struct run *r)
 	run_out_start(&r->out, r->session.id, &s);
 }
 
+/* the last thing before anything comes from the network */
+static int confine(struct run *r)
+{
+	struct confine c = { .dir = r->session.dir, .ca_file = r->opts.ca_file };
+	int lack = confine_apply(&c, &r->result.err);
+
+	if (lack < 0)
+		return fail(r, RUN_ERROR);
+	if (lack & CONFINE_NO_LANDLOCK)
+		run_out_warn(&r->out, "warning: this kernel has no Landlock: the agent process itself could open the caller's files");
+	return 0;
+}
+
 static int stages(struct run *r, char *argv[])
 {
 	if (hear_executor(r, argv) < 0 || open_provider(r) < 0 || load_prices(r) < 0)
@@ -284,7 +298,7 @@ static int stages(struct run *r, char *argv[])
 	if (read_task(r) < 0 || open_sandbox(r) < 0 || open_session(r) < 0 || open_gate(r) < 0 || fill_loop(r) < 0)
 		return -1;
 	say_start(r);
-	return add_task(r);
+	return add_task(r) < 0 ? -1 : confine(r);
 }
 
 /* ---- the end ---- */

@@ -15,5 +15,7 @@ int cmd_report(int argc, char *argv[], char *envp[]);
  *		agent's. The socket to the executor is descriptor 3.
  */
 int cmd_run(int argc, char *argv[], char *envp[]);
+/** cmd_confine_check() - for tests: confine this process as `ak run` does, try what it must not do, say what came of it */
+int cmd_confine_check(int argc, char *argv[], char *envp[]);
 
 #endif

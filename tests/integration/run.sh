@@ -258,8 +258,9 @@ like slash "$(res 8)" "^ERR new/ names a folder"
 t truncation-and-spool
 say "$(bash_step 'seq 1 20000; echo ghp_0123456789abcdefghijABCDEFGHIJ0123456789')" "$answer"
 talk go
-like cut "$(res 1)" "truncated [0-9]+ bytes; use a narrower query"
-like named "$(res 1)" "full text: spool/000001.txt"
+is cut "$(js '"bytes; use a narrower query] …" in r[0] and r[0].startswith("1\n2\n")')" true
+is "short enough" "$(js 'len(r[0]) < 16384 + 200')" true
+is named "$(js '"full text: spool/000001.txt" in r[0]')" true
 f=$(echo "$SESSIONS"/s-*/spool/000001.txt)
 is "whole" "$(grep -c '^[0-9]*$' "$f")" 20000
 like "redacted" "$(tail -n 1 "$f")" "REDACTED"
@@ -561,6 +562,45 @@ before=$(ls "$SESSIONS" | grep -c '^s-')
 agent --ephemeral go
 ended 0 success
 is "nothing stored" "$(ls "$SESSIONS" | grep -c '^s-')" "$before"
+
+# ---- the agent's process
+
+t confinement
+mkdir -p "$DIR/own"
+run "${AK%/*}/ak-agent" confine-check "$DIR/own"
+claims confine-check
+
+# three wire formats, the agent confined: two turns with calls and one without, over TLS and without
+t server
+if need "$PY" openssl; then
+	openssl req -x509 -newkey rsa:2048 -nodes -keyout "$DIR/key.pem" -out "$DIR/cert.pem" -days 2 -subj /CN=localhost \
+		-addext 'subjectAltName=DNS:localhost,IP:127.0.0.1' >"$DIR/openssl.log" 2>&1
+	: >"$DIR/journal"
+	coproc SRV { exec "$PY" "$TESTS/llm_server.py" "$DIR/ports" "$DIR/journal" "$IT/replay/sse" "$DIR/cert.pem" "$DIR/key.pem" 2>"$DIR/server.log"; }
+	SERVER=$SRV_PID
+	exec {SERVER_IN}>&"${SRV[1]}"
+	wait_for test -s "$DIR/ports" || nok "$(cat "$DIR/server.log")"
+	read -r PLAIN TLSPORT _ <"$DIR/ports"
+	for w in anthropic chat responses; do
+		for port in "http:$PLAIN" "https:$TLSPORT"; do
+			t "$w:${port%%:*}"
+			case $w in
+			anthropic) mode=script:sse:full,sse:text_keepalive path= ;;
+			chat) mode=script:sse:full,sse:text_usage_after_finish path=/v1 ;;
+			*) mode=script:sse:reasoning_and_calls,sse:text path=/v1 ;;
+			esac
+			run env ANTHROPIC_API_KEY=sk-x OPENAI_API_KEY=sk-x "$AK" run -C "$WS" -q -o stream-json --api $w -m m --ca-file "$DIR/cert.pem" \
+				--base-url "${port%%:*}://localhost:${port#*:}/$mode$path" go
+			is "exit code" "$RC" 0
+			is "ended" "$(js 'd["subtype"]')" success
+			is "turns" "$(js 'd["num_turns"]')" 2
+			is "every call answered" "$(js 'len(r) == d["num_tool_calls"] and len(r) > 0 and all(x.startswith("ERR Unknown tool") for x in r)')" true
+			no "no key in the state" grep -rqF sk-x "$XDG_STATE_HOME"
+		done
+	done
+	kill "$SERVER"
+	wait "$SERVER" 2>/dev/null
+fi
 
 # ---- interrupts
 
