@@ -22,17 +22,17 @@ struct turn {
 	const char *why;    /* for the trace: why the run stops here; NULL */
 };
 
-int loop_init(struct loop *l, struct ak_err *err)
+int loop_init(struct loop *l, bool cow, struct ak_err *err)
 {
 	const struct tool *t;
 
-	for (size_t i = 0; (t = tool_at(i)) != NULL && i < LOOP_TOOLS_MAX; i++) {
-		int rc = schema_parse(t->schema, strlen(t->schema), &l->schemas[i], err);
+	for (size_t i = 0; (t = tool_at(i)) != NULL && l->ntools < LOOP_TOOLS_MAX; i++) {
+		int rc = t->cow_only && !cow ? 1 : schema_parse(t->schema, strlen(t->schema), &l->schemas[l->ntools], err);
 
 		if (rc < 0)
 			return rc;
-		l->tools[i] = (struct tool_def){ t->name, t->description, t->schema };
-		l->ntools = i + 1;
+		if (rc == 0)
+			l->tools[l->ntools++] = (struct tool_def){ t->name, t->description, t->schema };
 	}
 	return 0;
 }
@@ -253,6 +253,9 @@ static bool run_calls(struct loop *l, struct turn *t)
 		return stop_before_tools(l, t, which, reason);
 	/* before the first command runs: whatever happens then, what was asked for is on record */
 	stored(l, transcript_add(l->transcript, &t->reply.msg, &err), &err);
+	if (points_save(l->points, l->env->xc, &t->reply.msg, l->result->turns, &err) < 0)
+		run_out_warn(l->out, "warning: no checkpoint before this turn: %s", err.msg);
+	l->env->alone = n == 1;
 	budget_tools(l->budget, n);
 	l->result->tool_calls += n;
 	rc = loop_tools(l, &t->reply.msg, t->calls, &t->results, &stop);

@@ -17,6 +17,7 @@
 #include "agent/budget.h"
 #include "agent/cancel.h"
 #include "agent/msg.h"
+#include "agent/points.h"
 #include "agent/provider/call.h"
 #include "agent/result.h"
 #include "agent/run_out.h"
@@ -47,6 +48,7 @@ struct loop {
 	struct cancel *cancel;
 	struct run_out *out;
 	struct trace *trace;
+	struct points *points;
 	struct run_result *result;
 	int (*plan)(void *ctx, const struct msg *turn);
 	int (*approve)(void *ctx, const char *tool, const struct cJSON *args, struct approve_answer *ret);
@@ -62,8 +64,12 @@ struct loop {
 	struct prompt_meter meter;
 };
 
-/** loop_init() - the table of tools made ready; the rest is the caller's to fill in. Return: 0, or as schema_parse(). */
-int loop_init(struct loop *l, struct ak_err *err);
+/**
+ * loop_init() - the table of tools made ready; the rest is the caller's to fill in
+ * @cow:	the workspace is a copy
+ * Return: 0, or as schema_parse().
+ */
+int loop_init(struct loop *l, bool cow, struct ak_err *err);
 void loop_release(struct loop *l);
 
 /** loop_run() - until the end; the user's turn is in the history already. What it was is in l->result. */

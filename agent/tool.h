@@ -18,6 +18,7 @@
 #include "executor/shared/ak_buf.h"
 
 struct cJSON;
+struct points;
 struct tool;
 
 #define TOOL_PATH_MAX 4095u		/* bytes of a path */
@@ -30,6 +31,8 @@ struct tool;
  * struct tool_env - what the tools of a run share; everything borrowed
  * @deadline_ms:	monotonic, of the run; 0: none
  * @known:		values that are redacted wherever they stand: the run's keys
+ * @points:	checkpoints that rollback can go back to
+ * @alone:	the call is the only one of its turn
  * @sandbox_dead:	the sandbox has ended; the next call makes a new one
  */
 struct tool_env {
@@ -40,7 +43,9 @@ struct tool_env {
 	uint64_t tool_timeout_ms;
 	uint64_t max_tool_timeout_ms;
 	uint64_t deadline_ms;
+	const struct points *points;
 	bool sandbox_dead;
+	bool alone;
 	const void *search; /* the program ak-search, mapped; NULL: there is none */
 	size_t search_len;
 };
@@ -82,6 +87,7 @@ struct tool {
 	const char *name;
 	const char *description;
 	const char *schema;
+	bool cow_only; /* offered where the workspace is a copy only */
 	int (*start)(struct tool_run *r);
 	int (*event)(struct tool_run *r, struct ak_event *ev);
 };
@@ -93,7 +99,7 @@ struct tool {
 int tool_search_load(struct tool_env *env, struct ak_err *err);
 
 extern const struct tool tool_find_files, tool_search_text;
-extern const struct tool tool_bash, tool_job, tool_read_file, tool_write_file, tool_edit_file, tool_list_dir, tool_file_info;
+extern const struct tool tool_bash, tool_job, tool_read_file, tool_write_file, tool_edit_file, tool_list_dir, tool_file_info, tool_rollback;
 
 /** tool_at() - row @i of the table, in the order of the names. Return: NULL behind the last one. */
 const struct tool *tool_at(size_t i);

@@ -20,6 +20,7 @@
 #include "agent/prompt.h"
 #include "agent/run_opts.h"
 #include "agent/session.h"
+#include "agent/structured.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
@@ -48,8 +49,10 @@ struct run {
 	struct gate gate;
 	struct budget budget;
 	struct tool_env tools;
+	struct points points;
 	struct loop loop;
 	struct run_result result;
+	struct structured structured;
 	struct ak_buf task;
 	struct ak_buf system;
 	uint64_t start_ms;
@@ -180,6 +183,8 @@ static int begin(struct run *r)
 	if (session_new(r->env, r->opts.ephemeral, &r->session, err) < 0)
 		return fail(r, RUN_ERROR);
 	prompt_system(&r->opts, &r->xc, &r->system);
+	if (r->structured.text)
+		ak_buf_printf(&r->system, "\n%s%s\n", structured_prompt(), r->structured.text);
 	r->head.workspace = strdup(r->xc.workspace);
 	r->head.model = strdup(r->provider.target.model);
 	r->head.system = r->system.failed ? NULL : strdup(r->system.data ? r->system.data : "");
@@ -254,15 +259,15 @@ static int fill_loop(struct run *r)
 	struct loop *l = &r->loop;
 
 	r->tools = (struct tool_env){ .xc = &r->xc, .spools = &r->spools, .tool_timeout_ms = r->opts.tool_timeout_ms,
-				      .max_tool_timeout_ms = r->opts.max_tool_timeout_ms,
+				      .max_tool_timeout_ms = r->opts.max_tool_timeout_ms, .points = &r->points,
 				      .deadline_ms = budget_deadline_ms(&r->budget) };
 	/* without it, the two tools that need it say so */
 	(void)tool_search_load(&r->tools, NULL);
 	*l = (struct loop){ .provider = &r->provider, .budget = &r->budget, .hist = &r->hist, .transcript = &r->transcript,
-			    .env = &r->tools, .cancel = &r->cancel, .out = &r->out, .trace = &r->trace, .result = &r->result,
+			    .env = &r->tools, .cancel = &r->cancel, .out = &r->out, .trace = &r->trace, .points = &r->points, .result = &r->result,
 			    .plan = gate_plan, .approve = gate_call, .approve_ctx = &r->gate, .system = r->head.system, .effort = r->opts.effort,
-			    .session_id = r->session.id, .max_tokens = max_tokens(r) };
-	if (loop_init(l, &r->result.err) < 0)
+			    .output_schema = r->structured.text, .session_id = r->session.id, .max_tokens = max_tokens(r) };
+	if (loop_init(l, r->xc.write == AK_WRITE_COW, &r->result.err) < 0)
 		return fail(r, RUN_ERROR);
 	return 0;
 }
@@ -293,7 +298,8 @@ static int stages(struct run *r, char *argv[])
 {
 	if (hear_executor(r, argv) < 0 || open_provider(r) < 0 || load_prices(r) < 0)
 		return -1;
-	if (gate_check(&r->opts, &r->result.err) < 0)
+	if (gate_check(&r->opts, &r->result.err) < 0 ||
+	    (r->opts.output_schema && structured_open(&r->structured, r->opts.output_schema, &r->result.err) < 0))
 		return fail(r, RUN_USAGE);
 	if (read_task(r) < 0 || open_sandbox(r) < 0 || open_session(r) < 0 || open_gate(r) < 0 || fill_loop(r) < 0)
 		return -1;
@@ -318,6 +324,7 @@ static void tear_down(struct run *r)
 	if (r->opened)
 		provider_close(&r->provider);
 	cancel_close(&r->cancel);
+	structured_release(&r->structured);
 	ak_buf_release(&r->task);
 	ak_buf_release(&r->system);
 	run_result_release(&r->result);
@@ -451,8 +458,10 @@ int cmd_run(int argc, char *argv[], char *envp[])
 			return code;
 		}
 		budget_start(&r->budget, &r->opts.limits, r->start_ms);
-		if (stages(r, argv) == 0)
+		if (stages(r, argv) == 0) {
 			loop_run(&r->loop);
+			structured_finish(&r->structured, &r->loop);
+		}
 	}
 	code = finish(r);
 	tear_down(r);

@@ -15,7 +15,8 @@
 
 /* by name: that is the order in which they are sent, so that a provider's cache finds them */
 static const struct tool *const table[] = {
-	&tool_bash, &tool_edit_file, &tool_file_info, &tool_find_files, &tool_job, &tool_list_dir, &tool_read_file, &tool_search_text, &tool_write_file,
+	&tool_bash, &tool_edit_file, &tool_file_info, &tool_find_files, &tool_job, &tool_list_dir, &tool_read_file, &tool_rollback,
+	&tool_search_text, &tool_write_file,
 };
 
 const struct tool *tool_at(size_t i)

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checkpoints of the copied workspace, one before each turn that may change it. Process: agent. Privilege: none. */
+#ifndef AK_AGENT_POINTS_H
+#define AK_AGENT_POINTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct ak_err;
+struct exec_client;
+struct msg;
+
+#define POINTS_MAX 512u /* of a run; later turns can go back to these only */
+
+/**
+ * struct points - in the order of the turns; start with zeroes
+ * @failed:	errno of a checkpoint that could not be made; then there are none after it
+ */
+struct points {
+	struct {
+		uint64_t turn;
+		uint32_t id;
+	} v[POINTS_MAX];
+	size_t n;
+	int failed;
+};
+
+/**
+ * points_save() - before the calls of turn number @turn, if one of them may change anything
+ * Without --write cow there is nothing to do. Return: 0; negative errno with @err the first time it cannot be done, 0 afterwards.
+ */
+int points_save(struct points *p, struct exec_client *xc, const struct msg *m, uint64_t turn, struct ak_err *err);
+
+/** points_find() - @turn 0: the first. Return: its id; 0: there is none for that turn */
+uint32_t points_find(const struct points *p, uint64_t turn);
+
+#endif
