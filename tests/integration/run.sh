@@ -314,6 +314,19 @@ f
 old"
 is "outcome" "$(js 'd["changes"]["outcome"]')" none
 
+t demo
+need git make cc && {
+	cp -r "$IT/replay/demo/repo/." "$WS/"
+	(cd "$WS" && git init -q && git add -A && git -c user.name=d -c user.email=d@example.org commit -qm start)
+	no "the test fails before" make -C "$WS" test
+	make -C "$WS" -s clean
+	run "$AK" run -C "$WS" --api replay --replay "$IT/replay/demo/fix.jsonl" "make the tests pass"
+	is "exit code" "$RC" 0
+	like "answer" "$(out)" "The tests pass"
+	ok "the test passes" make -C "$WS" test
+	is "only that file has changed" "$(git -C "$WS" status --porcelain)" " M leap.c"
+}
+
 # ---- ends
 
 t exit-0
