@@ -64,15 +64,12 @@ bool cancel_came(const struct cancel *c)
 int cancel_take(const struct cancel *c)
 {
 	unsigned char signo = 0;
-	int taken = c->signals >= 0 ? interrupt_taken(c->signals) : 0;
-	ssize_t n;
+	ssize_t n = c->control >= 0 ? read(c->control, &signo, 1) : -1;
 
-	if (taken)
-		return taken;
-	if (c->control < 0)
-		return 0;
-	n = read(c->control, &signo, 1);
+	/* before the signals: the kernel sends one when the executor has ended, and its end of the pipe is closed then */
 	if (n == 1)
 		return signo;
-	return n == 0 ? CANCEL_EXECUTOR_GONE : 0;
+	if (n == 0)
+		return CANCEL_EXECUTOR_GONE;
+	return c->signals >= 0 ? interrupt_taken(c->signals) : 0;
 }

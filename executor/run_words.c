@@ -20,7 +20,7 @@ struct row {
 	unsigned kind;
 };
 
-/* The agent's own table is in agent/run_opts.c; a test holds the two together */
+/* The agent's own table is in agent/run_opts.c; the suite run tries every option that the help names */
 static const struct row rows[] = {
 	{ "workspace", 'C', SHAPE | VALUE }, { "write", 0, SHAPE | VALUE },	   { "rootfs", 0, SHAPE | VALUE },
 	{ "image", 0, SHAPE | VALUE },	     { "ro", 0, SHAPE | VALUE },	   { "rw", 0, SHAPE | VALUE },

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "executor/run_words.h"
+#include "executor/shared/ak_err.h"
+
+static struct run_words w;
+static struct ak_err err;
+
+static int split(int argc, const char *const argv[])
+{
+	err = (struct ak_err){ 0 };
+	return run_words_split(argc, (char *const *)(uintptr_t)argv, &w, &err);
+}
+#define SPLIT(...) split((int)(sizeof((const char *[]){ __VA_ARGS__ }) / sizeof(char *)), (const char *[]){ __VA_ARGS__ })
+
+static void is(char **list, int n, const char *want)
+{
+	char got[512] = "";
+
+	for (int i = 0; i < n; i++) {
+		strcat(got, list[i]);
+		strcat(got, "|");
+	}
+	ck_assert_str_eq(got, want);
+}
+
+START_TEST(each_word_goes_to_one_side_with_its_value)
+{
+	ck_assert_int_eq(SPLIT("-C", "d", "-m", "x/y", "--memory=1g", "fix it", "--net", "none", "-y", "-o", "json"), 0);
+	is(w.shape, w.nshape, "-C|d|--memory=1g|--net|none|");
+	is(w.agent, w.nagent, "-m|x/y|fix it|-y|-o|json|");
+	run_words_release(&w);
+}
+END_TEST
+
+START_TEST(a_value_is_never_taken_for_an_option)
+{
+	ck_assert_int_eq(SPLIT("--system-prompt", "--net=host", "--env", "--yes", "p"), 0);
+	is(w.shape, w.nshape, "--env|--yes|");
+	is(w.agent, w.nagent, "--system-prompt|--net=host|p|");
+	run_words_release(&w);
+}
+END_TEST
+
+START_TEST(behind_two_dashes_all_is_the_agents)
+{
+	ck_assert_int_eq(SPLIT("--write", "none", "--", "--net=host"), 0);
+	is(w.shape, w.nshape, "--write|none|");
+	is(w.agent, w.nagent, "--|--net=host|");
+	ck_assert_str_eq(w.write, "none");
+	run_words_release(&w);
+}
+END_TEST
+
+START_TEST(errors_name_the_option_and_the_rest_is_parted_all_the_same)
+{
+	ck_assert_int_eq(SPLIT("--nope", "-o", "json", "--memory"), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, "unknown option --nope"));
+	is(w.agent, w.nagent, "-o|json|");
+	run_words_release(&w);
+	ck_assert_int_eq(SPLIT("--memory"), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, "--memory: a value is missing"));
+	run_words_release(&w);
+	ck_assert_int_eq(SPLIT("--plan=x"), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, "--plan takes no value"));
+	run_words_release(&w);
+	/* never abbreviated, no bundles; names that exec has beside them are not taken */
+	ck_assert_int_eq(SPLIT("--mem", "1g"), -EINVAL);
+	run_words_release(&w);
+	ck_assert_int_eq(SPLIT("-yq"), -EINVAL);
+	run_words_release(&w);
+	ck_assert_int_eq(SPLIT("--network", "host"), -EINVAL);
+	run_words_release(&w);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("run_words");
+	TCase *tc = tcase_create("run_words");
+	SRunner *sr = srunner_create(s);
+	int failed;
+
+	suite_add_tcase(s, tc);
+	tcase_add_test(tc, each_word_goes_to_one_side_with_its_value);
+	tcase_add_test(tc, a_value_is_never_taken_for_an_option);
+	tcase_add_test(tc, behind_two_dashes_all_is_the_agents);
+	tcase_add_test(tc, errors_name_the_option_and_the_rest_is_parted_all_the_same);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
