@@ -322,7 +322,7 @@ static int take_line(const char *line, size_t len, unsigned no, struct transcrip
 		rc = take_head(doc, h, err);
 	else
 		rc = take_msg(doc, &m, err);
-	if (rc == 0 && no > 1)
+	if (rc == 0 && no > 1 && hist)
 		rc = history_join(hist, &m);
 	msg_release(&m);
 	json_free(doc);

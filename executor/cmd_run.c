@@ -176,16 +176,17 @@ static void refuse_agent(struct run_cmd *r, const struct ak_err *why)
 {
 	struct pollfd p = { .fd = r->sock[0], .events = POLLIN };
 	struct ak_refused m = { .code = AK_CODE_START, .err = (uint32_t)why->code, .text = why->msg, .hint = why->hint };
-	static uint8_t buf[AK_MSG_MAX];
+	uint8_t *buf = malloc(AK_MSG_MAX);
 	struct ak_frame f = { .nfds = 0 };
 	uint8_t out[4096];
 	long len = ak_refused_encode(&m, out, sizeof(out));
 
-	if (poll(&p, 1, REFUSE_MS) == 1 && ak_chan_recv(r->sock[0], buf, &f, MSG_DONTWAIT) == 1) {
+	if (buf && poll(&p, 1, REFUSE_MS) == 1 && ak_chan_recv(r->sock[0], buf, &f, MSG_DONTWAIT) == 1) {
 		if (len > 0)
 			(void)ak_chan_send(r->sock[0], AK_OP_REFUSED, f.seq, out, (size_t)len, NULL, 0, MSG_DONTWAIT);
 		ak_frame_release(&f);
 	}
+	free(buf);
 	ak_fd_close(&r->sock[0]);
 }
 

@@ -351,6 +351,19 @@ static bool want_apply(struct run *r)
 	return yes;
 }
 
+/* whoever goes on with the session has to know that the workspace is not what the conversation says */
+static void note_kept(struct run *r, const char *id)
+{
+	struct msg m = { .role = MSG_USER };
+	char text[256];
+
+	(void)snprintf(text, sizeof(text), "(When the last run ended, its changes were kept as changeset %s and not taken over into the "
+		       "workspace. They are there only if the user has applied them since.)", id);
+	if (msg_set_text(&m, text, strlen(text)) == 0)
+		(void)transcript_add(&r->transcript, &m, NULL);
+	msg_release(&m);
+}
+
 static void tell_changes(struct run *r, bool apply)
 {
 	const struct ak_change_set *s = &r->result.changes;
@@ -363,6 +376,7 @@ static void tell_changes(struct run *r, bool apply)
 		r->result.end = RUN_KEPT;
 		r->result.err = s->why;
 	}
+	note_kept(r, s->id);
 	run_out_warn(&r->out, "%" PRIu64 " change(s) are kept as %s: ak diff %s, ak apply %s, ak discard %s", s->total, s->id, s->id, s->id,
 		     s->id);
 }

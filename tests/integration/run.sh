@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash source=lib.sh
 # `ak run` with scripted conversations: what tools say, how runs end, what is left, and that a session can go on afterwards.
+# shellcheck disable=SC2016 # dollars and backquotes are for the commands in the scripts
 # KILLS=N: rounds that end a run at a random moment (6). A script is a file of lines as docs/providers.md has them.
 . "$TESTS/lib.sh"
 
@@ -272,7 +273,7 @@ say "$(bash_step 'cat .env')" "$(calls write_file '{"path":".env","content":"TOK
 is "masked for the model" "$(res 1)" "TOKEN=[REDACTED]"
 like "the mask is not written back" "$(res 2)" "^ERR .*nothing was written"
 like "the file" "$(cat "$WS/.env")" ghp_
-no "in no file of the session" grep -rqF ghp_0123456789 "$(ls -td "$SESSIONS"/s-* | head -n 1)"
+no "in no file of the session" grep -rqF ghp_0123456789 "$SESSIONS/$(js 'd["session_id"]')"
 is "closed" "$(find "$XDG_STATE_HOME/ak" -perm /077 | wc -l)" 0
 
 t at-once-and-in-order
@@ -388,7 +389,7 @@ done
 t every-option-of-the-help-is-known
 run "$AK" run --help
 is "exit code" "$RC" 0
-tr ' ,' '\n\n' <"$O" | grep -oE '^--[a-z-]{2,}[a-z]$' | sort -u >"$DIR/options"
+tr ', ' '\n' <"$O" | grep -oE '^--[a-z-]{2,}[a-z]$' | sort -u >"$DIR/options"
 ok "there are many" test "$(wc -l <"$DIR/options")" -gt 50
 while read -r c; do
 	[ "$c" != --help ] || continue
@@ -507,9 +508,13 @@ agent go
 ended 16 error_truncated
 no "nothing is taken over" test -e "$WS/a"
 id=$(js 'd["changes"]["id"]')
+s=$(js 'd["session_id"]')
 run "$AK" apply "$id"
 is "ak apply" "$RC" 0
 is "takes it over" "$(cat "$WS/a")" x
+say "{\"match\":{\"user\":\"kept as changeset $id\"},\"reply\":{\"text\":\"I know.\"}}"
+agent --resume "$s" go
+ended 0 success
 
 # ---- approvals
 
@@ -518,8 +523,7 @@ say "$(bash_step 'touch MARK')" "$answer"
 talk --approval ask go
 is denied "$(res 1)" "ERR Denied: no approver."
 is "and the run goes on" "$RC" 0
-goes_wrong=$(grep -c MARK <(ls "$WS"))
-is "not run" "$goes_wrong" 0
+no "not run" test -e "$WS/MARK"
 
 t direct-asks-by-default
 say "$(bash_step 'touch MARK')" "$(calls read_file '{"path":"none"}')" "$answer"
@@ -627,10 +631,10 @@ ok "in the file, too" grep -q 'Not run: interrupted' "$f"
 
 t ephemeral
 say "$answer"
-before=$(ls "$SESSIONS" | grep -c '^s-')
+before=$(find "$SESSIONS" -name 's-*' | wc -l)
 agent --ephemeral go
 ended 0 success
-is "nothing stored" "$(ls "$SESSIONS" | grep -c '^s-')" "$before"
+is "nothing stored" "$(find "$SESSIONS" -name 's-*' | wc -l)" "$before"
 
 # ---- a hostile model, and a hostile project
 
@@ -655,7 +659,7 @@ say "$(calls bash "{\"command\":\"cat $H/secret\"}" bash "{\"command\":\"echo x 
 		bash '{"command":"chmod 4755 /bin/sh; cp /bin/sh s; chmod 4755 s; ls -l s"}' bash '{"command":"echo $$ >/sys/fs/cgroup/cgroup.procs; echo x >/proc/sys/kernel/core_pattern"}')" \
 	"$(calls sandbox_off '{}' bash '{"command":"id","sandbox":"off"}' job '{"action":"exec"}' bash '{"command":["id"]}' rollback '{"to":999}' \
 		write_file '{"path":".git/config","content":"[core]\\n\\tfsmonitor = touch /M"}' bash '{"command":"mkdir -p .vscode; echo {} >.vscode/tasks.json; echo {} >.ak/config.json"}')" "$answer"
-LIMIT=120 talk --max-tool-timeout 20s go
+LIMIT=120 talk --tool-timeout 20s --max-tool-timeout 20s go
 is "exit code" "$RC" 19
 is "secret" "$(js 'sum("secret-of-the-host" in x for x in r)')" 0
 is "the host's folder" "$(ls "$H" | tr '\n' ' ')" "loose.json secret "

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,10 +22,10 @@ static void is(char **list, int n, const char *want)
 {
 	char got[512] = "";
 
-	for (int i = 0; i < n; i++) {
-		strcat(got, list[i]);
-		strcat(got, "|");
-	}
+	size_t at = 0;
+
+	for (int i = 0; i < n; i++)
+		at += (size_t)snprintf(got + at, sizeof(got) - at, "%s|", list[i]);
 	ck_assert_str_eq(got, want);
 }
 
