@@ -329,7 +329,7 @@ static int take_line(const char *line, size_t len, unsigned no, struct transcrip
 	return rc < 0 ? (rc == -ENOMEM ? rc : ak_err_wrap(err, "line %u of the transcript", no)) : 0;
 }
 
-static int take_lines(const char *text, size_t len, struct transcript_head *h, struct history *hist, struct ak_err *err)
+int transcript_parse(const char *text, size_t len, struct transcript_head *h, struct history *hist, struct ak_err *err)
 {
 	unsigned no = 0;
 	int rc = 0;
@@ -358,7 +358,7 @@ int transcript_read_head(int dir, struct transcript_head *ret, struct ak_err *er
 		return ak_err_sys(err, errno, "open the transcript");
 	rc = read_whole(fd, HEAD_MAX, &text, &len, err);
 	if (rc == 0)
-		rc = take_lines(text, len, ret, NULL, err);
+		rc = transcript_parse(text, len, ret, NULL, err);
 	free(text);
 	return rc;
 }
@@ -375,7 +375,7 @@ int transcript_load(struct transcript *t, int dir, struct transcript_head *ret_h
 		return ak_err_sys(err, errno, "open the session's transcript");
 	rc = read_whole(fd, TRANSCRIPT_MAX, &text, &len, err);
 	if (rc == 0)
-		rc = take_lines(text, len, ret_head, hist, err);
+		rc = transcript_parse(text, len, ret_head, hist, err);
 	free(text);
 	turns = hist->n;
 	if (rc == 0)

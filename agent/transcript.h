@@ -47,6 +47,13 @@ int transcript_create(struct transcript *t, int dir, const struct transcript_hea
  */
 int transcript_load(struct transcript *t, int dir, struct transcript_head *ret_head, struct history *hist, struct ak_err *err);
 
+/**
+ * transcript_parse() - whole lines of a transcript. Pure.
+ * @hist:	NULL: only the first line
+ * Return: 0; -EBADMSG; -ENOMEM. What was read until then is in @ret_head and @hist, the caller's to release.
+ */
+int transcript_parse(const char *text, size_t len, struct transcript_head *ret_head, struct history *hist, struct ak_err *err);
+
 /** transcript_read_head() - only the first line. Return: 0, -EBADMSG, errno of opening. */
 int transcript_read_head(int dir, struct transcript_head *ret, struct ak_err *err);
 

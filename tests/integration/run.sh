@@ -631,10 +631,10 @@ ok "in the file, too" grep -q 'Not run: interrupted' "$f"
 
 t ephemeral
 say "$answer"
-before=$(find "$SESSIONS" -name 's-*' | wc -l)
+before=$(find "$SESSIONS" -maxdepth 1 -name 's-*' | wc -l)
 agent --ephemeral go
 ended 0 success
-is "nothing stored" "$(find "$SESSIONS" -name 's-*' | wc -l)" "$before"
+is "nothing stored" "$(find "$SESSIONS" -maxdepth 1 -name 's-*' | wc -l)" "$before"
 
 # ---- a hostile model, and a hostile project
 
