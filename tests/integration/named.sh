@@ -169,15 +169,18 @@ no "what was left is removed" test -e "$RUN/box.d"
 into -- true
 like "the second time it is unknown" "$(err)" 'no sandbox is called box'
 mk
-kill -9 "$(executor)"
+# kill(2) returns before it is dead
+pid=$(executor)
+kill -9 "$pid"
+wait_for _exited "$pid"
 mk
 into -- echo again
-is "made again at once" "$(out)" again
-kill -9 "$(executor)"
+is "made again" "$(out)" again
+pid=$(executor)
+kill -9 "$pid"
 wait_for _exited "$pid"
 run "$AK" rm "$BOX"
 is "rm of what crashed" "$RC" 0
-kill -9 "$pid" 2>/dev/null
 run "$AK" ls
 is "no list" "$(out)" ""
 
