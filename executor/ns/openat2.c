@@ -19,6 +19,7 @@
 #include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_fd.h"
 
+#define AGAIN_MAX 64u	/* tries of a look-up that the kernel could not be sure of */
 #define LINKS_MAX 40	/* MAXSYMLINKS, linux/namei.h */
 
 struct walk {
@@ -225,8 +226,14 @@ static int by_steps(int dirfd, const char *path, const struct ak_open_how *how)
 
 int sys_openat2_how(int dirfd, const char *path, const struct ak_open_how *how)
 {
-	int fd = (int)syscall(SYS_openat2, dirfd, path, how, sizeof(*how));
+	int fd = -1;
 
+	/* EAGAIN: with "..", while anything was renamed or mounted on this machine; openat2(2) */
+	for (unsigned i = 0; i < AGAIN_MAX; i++) {
+		fd = (int)syscall(SYS_openat2, dirfd, path, how, sizeof(*how));
+		if (fd >= 0 || errno != EAGAIN)
+			break;
+	}
 	if (fd >= 0 || errno != ENOSYS)
 		return fd;
 	fd = by_steps(dirfd, path, how);

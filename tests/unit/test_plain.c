@@ -298,8 +298,11 @@ END_TEST
 
 static int by_kernel(int dir, const char *path, const struct ak_open_how *how)
 {
-	int fd = (int)syscall(SYS_openat2, dir, path, how, sizeof(*how));
+	int fd = -1;
 
+	errno = EAGAIN;	/* somebody else renamed or mounted something */
+	while (fd < 0 && errno == EAGAIN)
+		fd = (int)syscall(SYS_openat2, dir, path, how, sizeof(*how));
 	return fd < 0 ? -errno : fd;
 }
 
