@@ -91,13 +91,6 @@ static void fill_filters(const struct plan *p, struct init_config *c)
 	sandbox_filters(p, &f);
 	c->profile = as_filter(f.profile, f.n_profile);
 	c->floor = as_filter(f.floor, f.n_floor);
-	if (!p->filter && !p->serve && !AK_WEAK(c->weaken, AK_WEAK_PROFILE) && !AK_WEAK(c->weaken, AK_WEAK_FLOOR)) {
-		/* one for both: a command gets all it will ever have at once */
-		const struct seccomp_filter *both = seccomp_joined(seccomp_profile(p->seccomp), floor_kind(p));
-
-		c->profile = as_filter(insns(both->insns), both->count);
-		c->floor.count = 0;
-	}
 	c->canary_skip = p->canary_skip | (p->nesting ? AK_CANARIES_NESTING : 0u);
 	if (p->joined)
 		c->joined = (struct init_filter){ .insns = p->joined, .count = p->joined_count };

@@ -34,22 +34,7 @@ static const struct {
 struct output {
 	struct prog profiles[N_PROFILES];
 	struct prog floors[N_FLOORS];
-	struct prog joined[N_PROFILES][N_FLOORS];
 };
-
-/* profile and floor as one program, for a command whose filters do not change any more */
-static int compile_joined(const struct target *t, const struct prog *profile, const struct prog *floor, struct prog *ret)
-{
-	struct dag *d = calloc(1, sizeof(*d));
-	int rc = d ? dag_join(d, t, floor, profile) : -ENOMEM;
-
-	if (!rc)
-		rc = layout(d, t, ret);
-	if (rc < 0)
-		fprintf(stderr, "compile: join a profile and a floor: %s\n", strerror(-rc));
-	free(d);
-	return rc;
-}
 
 static int compile_all(const struct target *t, const char *dir, struct output *o)
 {
@@ -63,8 +48,6 @@ static int compile_all(const struct target *t, const char *dir, struct output *o
 	}
 	for (size_t i = 0; i < N_FLOORS && !rc; i++)
 		rc = floor_compile(floors[i].kind, t, &o->floors[i]);
-	for (size_t i = 0; i < N_PROFILES * N_FLOORS && !rc; i++)
-		rc = compile_joined(t, &o->profiles[i / N_FLOORS], &o->floors[i % N_FLOORS], &o->joined[i / N_FLOORS][i % N_FLOORS]);
 	return rc;
 }
 
@@ -113,24 +96,6 @@ static void write_names(FILE *f, const struct target *t, const char *prefix)
 	fprintf(f, "\n};\n");
 }
 
-/* by profile, for each by floor */
-static void write_joined(FILE *f, const char *prefix, const struct output *o)
-{
-	char name[64];
-
-	for (size_t i = 0; i < N_PROFILES * N_FLOORS; i++) {
-		snprintf(name, sizeof(name), "%s_%s", profile_names[i / N_FLOORS], floors[i % N_FLOORS].name);
-		fprintf(f, "\n");
-		write_array(f, "joined", name, &o->joined[i / N_FLOORS][i % N_FLOORS]);
-	}
-	fprintf(f, "const struct seccomp_filter %s_joined[] = {\n", prefix);
-	for (size_t i = 0; i < N_PROFILES * N_FLOORS; i++) {
-		snprintf(name, sizeof(name), "%s_%s", profile_names[i / N_FLOORS], floors[i % N_FLOORS].name);
-		write_entry(f, "joined", name, name, &o->joined[i / N_FLOORS][i % N_FLOORS]);
-	}
-	fprintf(f, "\t{ 0, 0, 0 },\n};\n");
-}
-
 static void write_c(FILE *f, const struct target *t, const char *prefix, const struct output *o)
 {
 	char shown[32];
@@ -139,7 +104,7 @@ static void write_c(FILE *f, const struct target *t, const char *prefix, const s
 		"/* Written by seccomp/compile for %s; do not edit. */\n#include "
 		"\"seccomp/filters_gen.h\"\n\n",
 		t->name);
-	fprintf(f, "extern const struct seccomp_filter %s_profiles[], %s_floors[], %s_joined[];\n\n", prefix, prefix, prefix);
+	fprintf(f, "extern const struct seccomp_filter %s_profiles[], %s_floors[];\n\n", prefix, prefix);
 	for (size_t i = 0; i < N_PROFILES; i++)
 		write_array(f, "profile", profile_names[i], &o->profiles[i]);
 	for (size_t i = 0; i < N_FLOORS; i++)
@@ -153,7 +118,6 @@ static void write_c(FILE *f, const struct target *t, const char *prefix, const s
 		write_entry(f, "floor", floors[i].name, shown, &o->floors[i]);
 	}
 	fprintf(f, "\t{ 0, 0, 0 },\n};\n");
-	write_joined(f, prefix, o);
 	write_names(f, t, prefix);
 }
 

@@ -169,17 +169,6 @@ int builder_export(struct builder *b, struct prog *ret);
 int dag_build(struct dag *d, struct builder *b, const struct prog *lib);
 
 /**
- * dag_join() - one set of answers for two finished programs, as the kernel would join those of a stack
- * @d:      zeroed; filled on success
- * @t:      the architecture of both
- * @newest: the program that would be loaded last
- * @older:  the one loaded before
- *
- * Return: as dag_build().
- */
-int dag_join(struct dag *d, const struct target *t, const struct prog *newest, const struct prog *older);
-
-/**
  * layout() - write the program: one binary search over ranges of numbers, then the questions
  * @d:   what the filter answers
  * @t:   the architecture

@@ -12,8 +12,6 @@
 #include <linux/seccomp.h>
 #include <stdlib.h>
 
-#include "seccomp/sim.h"
-
 #define OFF_NR ((uint32_t)offsetof(struct seccomp_data, nr))
 #define OFF_ARCH ((uint32_t)offsetof(struct seccomp_data, arch))
 #define OFF_ARGS ((uint32_t)offsetof(struct seccomp_data, args))
@@ -131,8 +129,6 @@ static int eval_jump(struct run *r, uint32_t pc, struct acc a)
 	if (BPF_OP(s->code) == BPF_JA)
 		return eval(r, pc + 1 + s->k, a);
 	if (!a.known) {
-		if (BPF_OP(s->code) == BPF_JSET)
-			return node_test(r->d, (struct node){NODE_SET, a.off, a.mask & s->k, 0, eval(r, yes, a), eval(r, no, a)});
 		if (BPF_OP(s->code) != BPF_JEQ)
 			return -EINVAL; /* rules with an order are not used */
 		return node_eq(r->d, a.off, a.mask, s->k, eval(r, yes, a), eval(r, no, a));
@@ -146,9 +142,6 @@ static int eval_jump(struct run *r, uint32_t pc, struct acc a)
 		break;
 	case BPF_JGT:
 		taken = a.value > s->k;
-		break;
-	case BPF_JSET:
-		taken = a.value & s->k;
 		break;
 	default:
 		return -EINVAL;
@@ -348,74 +341,6 @@ int dag_build(struct dag *d, struct builder *b, const struct prog *lib)
 	if (!rc && b->stub_from)
 		rc = stub(d, b);
 out:
-	free(r);
-	free(points);
-	return rc;
-}
-
-/* What the kernel makes of two answers, for every way the questions can be answered */
-static int join(struct dag *d, int newest, int older)
-{
-	struct node n = d->nodes[newest], o = d->nodes[older];
-
-	if (n.kind == NODE_RET && o.kind == NODE_RET)
-		return node_ret(d, bpf_sim_join(n.k, o.k));
-	if (n.kind == NODE_RET) {
-		n = o;
-		o.yes = join(d, newest, n.yes);
-		o.no = o.yes < 0 ? o.yes : join(d, newest, n.no);
-		return node_test(d, o);
-	}
-	o = n;
-	o.yes = join(d, n.yes, older);
-	o.no = o.yes < 0 ? o.yes : join(d, n.no, older);
-	return node_test(d, o);
-}
-
-static int join_number(struct run *newest, struct run *older, uint32_t arch, uint32_t nr)
-{
-	int n = eval_number(newest, arch, nr);
-	int o = n < 0 ? n : eval_number(older, arch, nr);
-
-	return o < 0 ? o : join(newest->d, n, o);
-}
-
-static int join_segments(struct run *newest, struct run *older, const struct target *t, const uint32_t *points, size_t n)
-{
-	struct dag *d = newest->d;
-
-	for (size_t i = 0; i < n; i++) {
-		int root = join_number(newest, older, t->scmp, points[i]);
-
-		if (root < 0)
-			return root;
-		if (d->n_segments && d->segments[d->n_segments - 1].root == root)
-			continue;
-		if (d->n_segments == DAG_SEGMENTS_MAX)
-			return -E2BIG;
-		d->segments[d->n_segments++] = (struct segment){points[i], root};
-	}
-	return 0;
-}
-
-int dag_join(struct dag *d, const struct target *t, const struct prog *newest, const struct prog *older)
-{
-	static const struct builder none; /* no rules beside the programs */
-	uint32_t *points = calloc(4 * COMPILE_INSNS_MAX + 2, sizeof(*points));
-	struct run *r = calloc(2, sizeof(*r));
-	int rc = -ENOMEM;
-	size_t n;
-
-	if (points && r) {
-		r[0] = (struct run){.d = d, .p = newest};
-		r[1] = (struct run){.d = d, .p = older};
-		n = breakpoints(&none, newest, points);
-		n += breakpoints(&none, older, points + n);
-		qsort(points, n, sizeof(points[0]), u32_cmp);
-		rc = d->other_arch = join_number(&r[0], &r[1], 0, 0);
-		if (rc >= 0)
-			rc = join_segments(&r[0], &r[1], t, points, n);
-	}
 	free(r);
 	free(points);
 	return rc;

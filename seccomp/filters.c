@@ -26,8 +26,3 @@ const struct seccomp_filter *seccomp_floor(enum seccomp_floor_kind kind)
 {
 	return &seccomp_gen_floors[kind];
 }
-
-const struct seccomp_filter *seccomp_joined(const struct seccomp_filter *profile, enum seccomp_floor_kind kind)
-{
-	return &seccomp_gen_joined[(size_t)(profile - seccomp_gen_profiles) * SECCOMP_FLOORS + kind];
-}

@@ -31,18 +31,9 @@ enum seccomp_floor_kind {
 	/* --isolation landlock: no UNIX socket with a name, no objects of the machine; both kinds of mode bits refused */
 	SECCOMP_FLOOR_PLAIN,	/* no socket at all */
 	SECCOMP_FLOOR_PLAIN_NET,	/* internet sockets */
-	SECCOMP_FLOORS
 };
 
 /** seccomp_floor() - the floor, which no profile lifts. Lives for ever. */
 const struct seccomp_filter *seccomp_floor(enum seccomp_floor_kind kind);
-
-/**
- * seccomp_joined() - one filter that answers every call as @profile and, loaded after it, the floor together
- * The kernel translates each filter anew at every load, so one that says each thing once is put on in two thirds of the time.
- * @profile:	of seccomp_profile()
- * Lives for ever.
- */
-const struct seccomp_filter *seccomp_joined(const struct seccomp_filter *profile, enum seccomp_floor_kind kind);
 
 #endif

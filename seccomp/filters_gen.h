@@ -10,7 +10,6 @@
 
 extern const struct seccomp_filter seccomp_gen_profiles[]; /* found by name */
 extern const struct seccomp_filter seccomp_gen_floors[];   /* in the order of enum seccomp_floor_kind */
-extern const struct seccomp_filter seccomp_gen_joined[];   /* by profile as above, for each by floor */
 
 #define SECCOMP_GEN_NUMBERS 512 /* numbers of both architectures end below */
 extern const char seccomp_gen_names[];		/* names one after another, each ended by NUL */

@@ -26,7 +26,7 @@ control nnp,profile,floor,canary,caps,landlock "6:no_new_privs" identity
 F=profile,floor,canary
 control "$F" "43:mount 43:umount2 43:fsopen 43:open_tree 44:name_to_handle_at 45:chroot 53:unshare_files 53:unshare_user 53:clone_user \
 61:clone3 63:io_uring_setup 19:process_vm_readv 19:pidfd_getfd 64:keyctl 64:add_key 64:modify_ldt 64:vmsplice \
-64:set_mempolicy 67:personality_no_randomize 67:personality_high_bits 59:filters_loaded" calls
+64:set_mempolicy 67:personality_no_randomize 67:personality_high_bits 59:two_filters" calls
 control "$F,nslimit" "53:unshare_user 53:clone_user" calls
 OPTS=(--user 0)
 control "$F,caps" "57:sethostname" calls

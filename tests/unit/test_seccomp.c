@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <linux/audit.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,15 +35,6 @@ enum { P_DEFAULT, P_STRICT, P_NESTED };
  * not. */
 extern const struct seccomp_filter seccomp_other_profiles[] __attribute__((weak));
 extern const struct seccomp_filter seccomp_other_floors[] __attribute__((weak));
-extern const struct seccomp_filter seccomp_other_joined[] __attribute__((weak));
-
-#ifdef __aarch64__
-#define OWN_ARCH AUDIT_ARCH_AARCH64
-#define OTHER_ARCH AUDIT_ARCH_X86_64
-#else
-#define OWN_ARCH AUDIT_ARCH_X86_64
-#define OTHER_ARCH AUDIT_ARCH_AARCH64
-#endif
 
 struct arch {
 	const char *name;
@@ -233,126 +223,6 @@ static size_t arches(struct arch ret[2])
 		arch_fill(&ret[i]);
 	return n;
 }
-
-/* ---- profile and floor as one program ---- */
-
-#define WORDS_MAX 2048
-
-static size_t add_word(uint32_t *words, size_t n, uint32_t w)
-{
-	for (size_t i = 0; i < n; i++)
-		if (words[i] == w)
-			return n;
-	words[n] = w;
-	return n + 1;
-}
-
-/* everything the two compare with, but for the search over numbers; one less and one more */
-static size_t words_of(const struct seccomp_filter *const pair[2], uint32_t ret[WORDS_MAX])
-{
-	size_t n = 0;
-
-	ret[n++] = 0;
-	ret[n++] = UINT32_MAX;
-	for (int i = 0; i < 2; i++)
-		for (uint32_t k = 0; k < pair[i]->count && n + 3 <= WORDS_MAX; k++) {
-			struct sock_filter s;
-
-			memcpy(&s, pair[i]->insns + k * sizeof(s), sizeof(s));
-			if ((BPF_CLASS(s.code) != BPF_JMP && BPF_CLASS(s.code) != BPF_ALU) || s.code == (BPF_JMP | BPF_JGE | BPF_K))
-				continue;
-			for (uint32_t more = 0; more < 3; more++)
-				n = add_word(ret, n, s.k - 1 + more);
-		}
-	return n;
-}
-
-static uint32_t next_random(uint64_t *x)
-{
-	*x ^= *x << 13;
-	*x ^= *x >> 7;
-	*x ^= *x << 17;
-	return (uint32_t)(*x >> 16);
-}
-
-static uint32_t answer(const struct seccomp_filter *f, const struct seccomp_data *d)
-{
-	return bpf_sim_run((const struct sock_filter *)(const void *)f->insns, f->count, d);
-}
-
-static void same_answer(const struct seccomp_filter *const pair[2], const struct seccomp_filter *both, const struct seccomp_data *d)
-{
-	uint32_t got = answer(both, d), want = bpf_sim_join(answer(pair[1], d), answer(pair[0], d));
-
-	ck_assert_msg(got == want, "%s: number %d, arguments %#llx %#llx %#llx: %#x, not %#x", both->name, d->nr,
-		      (unsigned long long)d->args[0], (unsigned long long)d->args[1], (unsigned long long)d->args[2], got, want);
-}
-
-/* does the answer depend on an argument? */
-static bool asks_arguments(const struct seccomp_filter *f, const struct seccomp_data *d)
-{
-	uint32_t a = 0;
-
-	for (uint32_t pc = 0; pc < f->count; pc++) {
-		const struct sock_filter *s = (const struct sock_filter *)(const void *)f->insns + pc;
-
-		if (BPF_CLASS(s->code) == BPF_RET)
-			return false;
-		if (BPF_CLASS(s->code) == BPF_LD && s->k >= offsetof(struct seccomp_data, args))
-			return true;
-		if (BPF_CLASS(s->code) == BPF_LD)
-			memcpy(&a, (const char *)d + s->k, sizeof(a));
-		else if (BPF_CLASS(s->code) == BPF_JMP)
-			pc += BPF_OP(s->code) == BPF_JA ? s->k : bpf_sim_taken(s, a) ? s->jt : s->jf;
-	}
-	return false;
-}
-
-static void same_as_pair(const struct seccomp_filter *const pair[2], const struct seccomp_filter *both, uint32_t audit)
-{
-	static uint32_t words[WORDS_MAX];
-	const uint32_t arches[] = { audit, 0, AUDIT_ARCH_I386, AUDIT_ARCH_ARM, OWN_ARCH, OTHER_ARCH };
-	size_t n = words_of(pair, words), asked = 0;
-	uint64_t x = 88172645463325252ull;
-
-	ck_assert_msg(bpf_sim_check((const struct sock_filter *)(const void *)both->insns, both->count), "%s", both->name);
-	ck_assert_msg(both->count < pair[0]->count + pair[1]->count, "%s", both->name);
-	for (int nr = -2; nr < NR_SWEEP; nr++) {
-		struct seccomp_data d = { .arch = audit, .nr = nr };
-
-		for (size_t i = 0; i < COUNT(arches); i++)
-			same_answer(pair, both, &(struct seccomp_data){ .arch = arches[i], .nr = nr });
-		same_answer(pair, both, &(struct seccomp_data){ .arch = audit, .nr = nr + NR_X32 });
-		if (!asks_arguments(pair[0], &d) && !asks_arguments(pair[1], &d) && !asks_arguments(both, &d))
-			continue;
-		asked++;
-		/* each word with each value, what is beside it zero and by chance */
-		for (size_t i = 0; i < n * 12 * 2; i++) {
-			uint32_t w[12] = { 0 };
-
-			for (int k = 0; k < 12 && i % 2; k++)
-				w[k] = k & 1 && next_random(&x) % 2 ? 0 : words[next_random(&x) % n];
-			w[i / 2 % 12] = words[i / 24];
-			memcpy(d.args, w, sizeof(w));
-			same_answer(pair, both, &d);
-		}
-	}
-	ck_assert_msg(asked >= 3, "%s: %zu", both->name, asked);
-}
-
-START_TEST(one_program_answers_as_profile_and_floor_together)
-{
-	for (int p = 0; p < PROFILES; p++)
-		for (int k = 0; k < KINDS; k++) {
-			const struct seccomp_filter *own[2] = { &seccomp_gen_profiles[p], &seccomp_gen_floors[k] };
-			const struct seccomp_filter *other[2] = { &seccomp_other_profiles[p], &seccomp_other_floors[k] };
-
-			same_as_pair(own, seccomp_joined(own[0], (enum seccomp_floor_kind)k), OWN_ARCH);
-			if (seccomp_other_joined)
-				same_as_pair(other, &seccomp_other_joined[p * KINDS + k], OTHER_ARCH);
-		}
-}
-END_TEST
 
 /* Which filters a table is run over; @modes: with the rows of set-id bits, to which floors answer differently */
 struct pair {
@@ -865,7 +735,6 @@ int main(void)
 	tcase_add_test(tc, lookup_finds_the_shipped_filters_only);
 	tcase_add_test(tc, filters_are_programs_the_kernel_takes);
 	tcase_add_test(tc, filters_answer_as_the_tables_say);
-	tcase_add_test(tc, one_program_answers_as_profile_and_floor_together);
 	tcase_add_test(tc, rows_fail_without_the_floor);
 	tcase_add_loop_test(tc, every_branch_of_every_filter_is_missed_when_gone, 0, 2);
 	tcase_add_test(tc, the_kernel_takes_both_and_answers_the_same);

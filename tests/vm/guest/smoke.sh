@@ -17,7 +17,7 @@ is "exit code" "$RC" 42
 user exec -- grep -c 'Cap.*0000000000000000' /proc/self/status
 is "capabilities" "$(out)" 5
 user exec -- sh -c 'grep Seccomp_filters /proc/self/status | tr -dc 0-9'
-is "filters" "$(out)" 1
+is "filters" "$(out)" 2
 
 t "smoke:as-root"
 cd /home/akother/w || exit 1
