@@ -75,6 +75,8 @@ static bool end_cancelled(struct loop *l)
 
 	if (what == CANCEL_EXECUTOR_GONE || what == 0) {
 		(void)ak_err_set(&l->result->err, ECONNRESET, "the executor is gone");
+		if (l->env->xc->write == AK_WRITE_COW)
+			ak_err_hint(&l->result->err, "changes in the copy of the workspace are kept: ak sessions list");
 		return end(l, RUN_SANDBOX);
 	}
 	l->result->signal = what;

@@ -73,7 +73,7 @@ static int put_note(struct exec_client *xc, const char *path, const char *id, si
 	(void)redact_text((const char *)b.data, strnlen((const char *)b.data, b.len), &clear);
 	n = clear.len < *left ? clear.len : *left;
 	n -= ak_utf8_partial(clear.data ? clear.data : "", n);
-	if (n > 0 && !clear.failed) {
+	if (n > 0 && clear.data && !clear.failed) {
 		ak_buf_printf(out, "\n<notes-%s file=\"", id);
 		ak_buf_str(out, path);
 		ak_buf_str(out, "\">\n");

@@ -139,8 +139,11 @@ static int start_agent(struct run_cmd *r, char *const env[], const char *state, 
 {
 	size_t n = 0;
 	char **argv = calloc((size_t)r->words.nagent + 6, sizeof(*argv));
-	int e = argv ? ak_chan_pair(r->sock, err) : ak_err_set(err, ENOMEM, "run: not enough memory for the command line");
+	int e;
 
+	if (!argv)
+		return ak_err_set(err, ENOMEM, "run: not enough memory for the command line");
+	e = ak_chan_pair(r->sock, err);
 	if (e == 0 && pipe2(r->control, O_CLOEXEC) < 0)
 		e = ak_err_sys(err, errno, "make a pipe");
 	if (e == 0) {

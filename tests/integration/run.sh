@@ -129,11 +129,11 @@ is "code of the last" "$(res 4)" "ERR [exit code 1]"
 is "the next call is whole" "$(res 6)" x
 
 t timeout
-say "$(calls bash '{"command":"echo before; sleep 86411","timeout":1}')" "$answer"
+say "$(calls bash '{"command":"echo before; sleep 86411","timeout":4}')" "$answer"
 talk go
 is "result" "$(res 1)" "ERR before
 [stderr]
-[timed out after 1s]
+[timed out after 4s]
 [exit code 124]"
 is "nothing left" "$(gone 'sleep 86411' && echo gone)" gone
 
