@@ -662,7 +662,7 @@ say "$(calls bash "{\"command\":\"cat $H/secret\"}" bash "{\"command\":\"echo x 
 LIMIT=120 talk --tool-timeout 20s --max-tool-timeout 20s go
 is "exit code" "$RC" 19
 is "secret" "$(js 'sum("secret-of-the-host" in x for x in r)')" 0
-is "the host's folder" "$(ls "$H" | tr '\n' ' ')" "loose.json secret "
+is "the host's folder" "$(find "$H" -type f -printf "%f\n" | sort | tr '\n' ' ')" "loose.json secret "
 is "its file" "$(cat "$H/secret")" secret-of-the-host
 is "nothing is left" "$(gone 'sleep 86417' && echo gone)" gone
 like "no network" "$(js '[x for x in r if "/dev/tcp" in x or x == "open"]')" "refused|unreachable|such|No"
@@ -763,7 +763,7 @@ while [ "$n" -lt "${KILLS:-6}" ]; do
 	env --default-signal=INT,TERM "$AK" run -C "$WS" --api replay --replay "$R" -q -o json go </dev/null >"$O" 2>"$E" &
 	p=$!
 	sleep "0.$((RANDOM % 4))$((RANDOM % 10))"
-	kill -$s $p 2>/dev/null
+	kill -"$s" "$p" 2>/dev/null
 	RC=0
 	wait $p 2>/dev/null || RC=$?
 	gone 'sleep 86416' || nok "round $n $s: something is left"
