@@ -11,6 +11,7 @@
 
 static int take_facts(struct exec_client *x, const struct ak_facts *f, struct ak_err *err)
 {
+	x->backend = f->backend;
 	x->net = f->net;
 	x->write = f->write;
 	x->identity = f->identity;
@@ -64,6 +65,11 @@ void xc_close(struct exec_client *x)
 	for (size_t i = 0; i < x->nwarnings; i++)
 		free(x->warnings[i]);
 	*x = (struct exec_client){ 0 };
+}
+
+const char *xc_backend_name(uint8_t backend)
+{
+	return backend == AK_BACKEND_DOCKER ? "docker" : backend == AK_BACKEND_LOCAL ? "local" : "native";
 }
 
 const char *xc_net_name(uint8_t net)

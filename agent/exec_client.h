@@ -22,6 +22,7 @@
 struct exec_client {
 	struct ak_client *cl;
 	uint32_t sandbox;
+	uint8_t backend;  /* enum ak_backend */
 	char *workspace;
 	char *root;
 	uint8_t net;	  /* enum ak_net */
@@ -46,6 +47,7 @@ int xc_sandbox_destroy(struct exec_client *x, struct ak_err *err);
 /** xc_close() - free and close; a sandbox that is still there ends. Safe twice. */
 void xc_close(struct exec_client *x);
 
+const char *xc_backend_name(uint8_t backend);
 const char *xc_net_name(uint8_t net);
 const char *xc_write_name(uint8_t write);
 const char *xc_identity_name(uint8_t identity);

@@ -293,7 +293,7 @@ static bool follow(struct loop *l, struct turn *t, unsigned *pauses)
 static void trace(struct loop *l, struct turn *t, uint64_t iteration, size_t ncalls)
 {
 	const struct exec_client *x = l->env->xc;
-	struct trace_sandbox sb = { .backend = "native", .network = xc_net_name(x->net), .workspace = xc_write_name(x->write),
+	struct trace_sandbox sb = { .backend = xc_backend_name(x->backend), .network = xc_net_name(x->net), .workspace = xc_write_name(x->write),
 				    .seccomp = xc_seccomp_name(x->seccomp), .landlock_abi = x->landlock_abi, .denied_syscalls = -1,
 				    .denied_hosts = -1 };
 	struct trace_turn tt = { .iteration = iteration, .model = l->provider->target.model, .provider = l->provider->target.name,

@@ -119,7 +119,7 @@ int prompt_read(const char *text, const struct cancel *cancel, struct ak_buf *ou
 
 static const char base[] =
 	"You are an agent that works on a task in a software project by calling tools. The tools act in a sandbox: a shell and file "
-	"tools over the project's folder, the workspace. Nothing outside of the sandbox can be reached.\n"
+	"tools over the project's folder, the workspace.\n"
 	"\n"
 	"- Look before you change: read the files that matter, and run the tests or the program to see what is wrong.\n"
 	"- Make the smallest change that does what was asked, in the style of the code around it.\n"
@@ -129,6 +129,17 @@ static const char base[] =
 	"- When a call is denied or fails, read the reason and find another way, or say what is missing.\n"
 	"- When the task is done, or cannot be done, answer without calling a tool: what you did, what you checked, what is left.\n";
 
+static const char *workspace_text(const struct exec_client *xc)
+{
+	if (xc->backend == AK_BACKEND_LOCAL)
+		return "writable, as everything else of the user's: there is no isolation";
+	if (xc->write == AK_WRITE_NONE)
+		return "read-only";
+	if (xc->backend == AK_BACKEND_DOCKER)
+		return "writable";
+	return "writable, except for names that later run on the host (git hooks and configuration, settings of editors and shells)";
+}
+
 void prompt_system(const struct run_opts *o, const struct exec_client *xc, struct ak_buf *out)
 {
 	if (o->system_prompt) {
@@ -136,9 +147,7 @@ void prompt_system(const struct run_opts *o, const struct exec_client *xc, struc
 	} else {
 		ak_buf_str(out, base);
 		ak_buf_printf(out, "\nThe sandbox: network %s; workspace %s; at most %llu MiB of memory%s.\n",
-			      xc->net == AK_NET_HOST ? "of the host" : "none",
-			      xc->write == AK_WRITE_NONE ? "read-only" : "writable, except for names that later run on the host (git hooks "
-							 "and configuration, settings of editors and shells)",
+			      xc->net == AK_NET_HOST ? "of the host" : "none", workspace_text(xc),
 			      (unsigned long long)(xc->memory_bytes >> 20), xc->memory_bytes ? "" : " (no limit)");
 	}
 	if (o->append_system_prompt)

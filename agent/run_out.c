@@ -129,9 +129,14 @@ static void put_session(struct run_out *o, struct ak_json *j)
 static void put_isolation(struct ak_json *j, const struct exec_client *x)
 {
 	ak_json_obj(j, "isolation");
-	ak_json_str(j, "backend", "native");
-	ak_json_str(j, "seccomp", xc_seccomp_name(x->seccomp));
-	ak_json_u64(j, "landlock_abi", x->landlock_abi);
+	ak_json_str(j, "backend", xc_backend_name(x->backend));
+	if (x->backend == AK_BACKEND_NATIVE) {
+		ak_json_str(j, "seccomp", xc_seccomp_name(x->seccomp));
+		ak_json_u64(j, "landlock_abi", x->landlock_abi);
+	} else {
+		ak_json_str(j, "seccomp", x->backend == AK_BACKEND_DOCKER ? "docker" : NULL);
+		ak_json_null(j, "landlock_abi");
+	}
 	ak_json_str(j, "network", xc_net_name(x->net));
 	ak_json_str(j, "root", x->root);
 	ak_json_str(j, "workspace", xc_write_name(x->write));

@@ -137,6 +137,9 @@ int tool_failed(struct tool_run *r, int rc, const char *path, const struct ak_er
  */
 char *tool_path(struct tool_run *r, const char *path);
 
+/** tool_unavailable() - what the result of a call begins with whose sandbox cannot be had; static */
+const char *tool_unavailable(const struct tool_run *r);
+
 /** tool_sandbox() - the sandbox for a call; a new one where the last has died. Return: 0 with *@ret; 1: told; as tool_failed() */
 int tool_sandbox(struct tool_run *r, uint32_t *ret);
 

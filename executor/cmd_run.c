@@ -25,6 +25,7 @@
 #include "executor/companion.h"
 #include "executor/config.h"
 #include "executor/cow_stay.h"
+#include "executor/held.h"
 #include "executor/limits.h"
 #include "executor/opts.h"
 #include "executor/prepare.h"
@@ -53,6 +54,7 @@ struct run_cmd {
 	struct prepared p;
 	struct limits limits;
 	struct cow_stay changes;
+	struct held *held;	/* with another backend than native; owned; NULL */
 	int exe;
 	int sock[2];	/* ours, the agent's */
 	int control[2]; /* the agent's, ours */
@@ -99,12 +101,32 @@ static int block_signals(struct run_cmd *r, struct ak_err *err)
 static void add_write(struct run_words *w)
 {
 	static const char *const word[] = { "--write", "cow", "--apply", "always" };
-	bool cow = !w->write || strcmp(w->write, "cow") == 0;
+	bool cow = w->native && (!w->write || strcmp(w->write, "cow") == 0);
 
 	for (size_t i = w->write ? 2 : 0; cow && i < 4; i++) {
 		if (i < 2 || !w->apply || strcmp(w->apply, "never") != 0)
 			w->shape[w->nshape++] = (char *)(uintptr_t)word[i];
 	}
+}
+
+/* Only a native sandbox can hold changes back: who takes another one says that they are made at once, or not at all */
+static int check_write(const struct run_words *w, enum opt_backend backend, struct ak_err *err)
+{
+	if (backend == BACKEND_NATIVE || w->write)
+		return 0;
+	(void)ak_err_set(err, EINVAL, "run: --backend %s: it cannot hold back what the agent changes, so --write has to be said",
+			 backend_name(backend));
+	ak_err_hint(err, "add --write direct or --write none, or leave --backend out");
+	return -EINVAL;
+}
+
+static int plan_native(struct run_cmd *r, char *const env[], struct ak_err *err)
+{
+	int e = prepare_plan(&r->opts, env, &r->p, err);
+
+	if (e == 0)
+		e = limits_serving(&r->limits, &r->opts, &r->p.host, &r->p.plan, true, err);
+	return e == 0 ? cow_stay_begin(&r->changes, &r->opts, &r->p.host, &r->p.plan, err) : e;
 }
 
 /* What the command line and the settings allow. Return: 0; -EINVAL (usage); other negative errno (no sandbox here) */
@@ -117,28 +139,23 @@ static int seal(struct run_cmd *r, int argc, char *const argv[], char *const env
 		add_write(&r->words);
 	if (e == 0)
 		e = config_parse(ARGS_SERVE, r->words.nshape, r->words.shape, env, &r->opts, err);
-	if (e == 0 && r->opts.backend != BACKEND_NATIVE) {
-		e = ak_err_set(err, EINVAL, "run: --backend: this version runs the agent's commands with the native backend only");
-		ak_err_hint(err, "leave --backend out");
-	}
+	if (e == 0)
+		e = check_write(&r->words, r->opts.backend, err);
 	if (e < 0)
 		return e;
 	*ret_state = STATE_UNAVAILABLE;
-	e = prepare_plan(&r->opts, env, &r->p, err);
-	if (e == 0)
-		e = limits_serving(&r->limits, &r->opts, &r->p.host, &r->p.plan, true, err);
-	if (e == 0)
-		e = cow_stay_begin(&r->changes, &r->opts, &r->p.host, &r->p.plan, err);
+	e = r->opts.backend == BACKEND_NATIVE ? plan_native(r, env, err) : held_open(&r->opts, env, &r->p, &r->held, err);
 	if (e == 0)
 		*ret_state = STATE_OK;
 	return e;
 }
 
-/* ak-agent run STATE MESSAGE HINT WORDS... */
+/* ak-agent run STATE MESSAGE HINT WORKSPACE WORDS... */
 static int start_agent(struct run_cmd *r, char *const env[], const char *state, const struct ak_err *why, struct ak_err *err)
 {
 	size_t n = 0;
-	char **argv = calloc((size_t)r->words.nagent + 6, sizeof(*argv));
+	const char *workspace = r->held ? held_workspace(r->held) : r->p.plan.workspace;
+	char **argv = calloc((size_t)r->words.nagent + 7, sizeof(*argv));
 	int e;
 
 	if (!argv)
@@ -152,6 +169,7 @@ static int start_agent(struct run_cmd *r, char *const env[], const char *state, 
 		argv[n++] = (char *)(uintptr_t)state;
 		argv[n++] = (char *)(uintptr_t)why->msg;
 		argv[n++] = (char *)(uintptr_t)why->hint;
+		argv[n++] = (char *)(uintptr_t)(workspace ? workspace : "");
 		for (int i = 0; i < r->words.nagent; i++)
 			argv[n++] = r->words.agent[i];
 		r->pid = agent_spawn(r->exe, argv, env, r->sock[1], r->control[0], &r->pidfd, err);
@@ -206,6 +224,7 @@ static int serve(struct run_cmd *r, struct ak_err *err)
 	so.tell_paths = true;
 	so.changes = r->opts.write == WRITE_COW ? &r->changes : NULL;
 	so.may_apply = r->opts.apply;
+	so.held = r->held;
 	return serve_run(&so, err);
 }
 
@@ -250,7 +269,7 @@ static int run(struct run_cmd *r, int argc, char *const argv[], char *const env[
 	if (e < 0)
 		return say(&err, EXIT_FAILED);
 	e = let_go_of_streams(&err);
-	if (e == 0 && sealed == 0)
+	if (e == 0 && sealed == 0 && !r->held)
 		e = prepare_serving(&r->p, &err);
 	if (e == 0 && sealed == 0)
 		e = serve(r, &err);
@@ -276,6 +295,7 @@ int cmd_run(int argc, char *const argv[], char *const env[])
 	cow_stay_end(&r.changes);
 	(void)limits_end(&r.limits); /* closes only: each sandbox has removed its own */
 	prepared_release(&r.p);
+	held_free(r.held);
 	exec_opts_release(&r.opts);
 	run_words_release(&r.words);
 	ak_fd_close(&r.exe);

@@ -58,6 +58,7 @@ struct run {
 	uint64_t start_ms;
 	bool opened;  /* provider */
 	bool resumed;
+	const char *workspace;	/* the host's path of it; borrowed */
 };
 
 /* what ends a stage that failed: @r->result says it. Return: -1 */
@@ -82,6 +83,7 @@ static int fail_cancelled(struct run *r)
 /* ak's own word: the sandbox's options are wrong, or it cannot be made here */
 static int hear_executor(struct run *r, char *argv[])
 {
+	r->workspace = argv[3];
 	if (strcmp(argv[0], "ok") == 0)
 		return 0;
 	(void)ak_err_set(&r->result.err, EINVAL, "%s", argv[1]);
@@ -150,7 +152,8 @@ static int open_sandbox(struct run *r)
 		(void)ak_err_set(err, EINVAL, "run: --apply: there is nothing to apply without --write cow");
 		return fail(r, RUN_USAGE);
 	}
-	if (rc == 0)
+	/* a container is made for the first call that needs it */
+	if (rc == 0 && r->xc.backend != AK_BACKEND_DOCKER)
 		rc = xc_sandbox_create(&r->xc, err);
 	if (rc < 0 && cancel_came(&r->cancel))
 		return fail_cancelled(r);
@@ -161,13 +164,13 @@ static int resume(struct run *r)
 {
 	struct ak_err *err = &r->result.err;
 	int rc = r->opts.resume ? session_open(r->env, r->opts.resume, &r->session, err)
-				: session_last(r->env, r->xc.workspace, &r->session, err);
+				: session_last(r->env, r->workspace, &r->session, err);
 
 	if (rc == 0)
 		rc = transcript_load(&r->transcript, r->session.dir, &r->head, &r->hist, err);
 	if (rc < 0)
 		return fail(r, rc == -EINVAL || rc == -ENOENT ? RUN_USAGE : RUN_ERROR);
-	if (strcmp(r->head.workspace, r->xc.workspace) != 0) {
+	if (strcmp(r->head.workspace, r->workspace) != 0) {
 		(void)ak_err_set(err, EINVAL, "run: the session %s belongs to another workspace, %s", r->session.id, r->head.workspace);
 		ak_err_hint(err, "say -C %s", r->head.workspace);
 		return fail(r, RUN_USAGE);
@@ -185,7 +188,7 @@ static int begin(struct run *r)
 	prompt_system(&r->opts, &r->xc, &r->system);
 	if (r->structured.text)
 		ak_buf_printf(&r->system, "\n%s%s\n", structured_prompt(), r->structured.text);
-	r->head.workspace = strdup(r->xc.workspace);
+	r->head.workspace = strdup(r->workspace);
 	r->head.model = strdup(r->provider.target.model);
 	r->head.system = r->system.failed ? NULL : strdup(r->system.data ? r->system.data : "");
 	if (!r->head.workspace || !r->head.model || !r->head.system) {
@@ -208,6 +211,20 @@ static int open_session(struct run *r)
 	return 0;
 }
 
+/* may the project's own instructions be read? They are in the sandbox; a container is made for them */
+static bool has_instructions(struct run *r)
+{
+	struct ak_err err = { 0 };
+
+	if (r->opts.no_instructions)
+		return false;
+	if (r->xc.sandbox || xc_sandbox_create(&r->xc, &err) == 0)
+		return true;
+	run_out_warn(&r->out, "warning: %s sandbox unavailable: %s; the project's instructions are not read", xc_backend_name(r->xc.backend),
+		     err.msg);
+	return false;
+}
+
 /* the user's turn into the history and the transcript */
 static int add_task(struct run *r)
 {
@@ -219,7 +236,7 @@ static int add_task(struct run *r)
 	if (r->resumed)
 		ak_buf_add(&text, r->task.data, r->task.len);
 	else
-		rc = prompt_first(r->task.data, r->session.id, !r->opts.no_instructions, &r->xc, &text, err);
+		rc = prompt_first(r->task.data, r->session.id, has_instructions(r), &r->xc, &text, err);
 	if (rc == 0)
 		rc = text.failed ? -ENOMEM : msg_set_text(&m, text.data, text.len);
 	if (rc == 0 && transcript_add(&r->transcript, &m, err) < 0)
@@ -240,7 +257,8 @@ static int open_gate(struct run *r)
 	int rc;
 
 	r->gate = (struct gate){ .xc = &r->xc, .provider = &r->provider, .budget = &r->budget, .cancel = &r->cancel };
-	rc = gate_open(&r->gate, &r->opts, r->session.id, r->xc.write != AK_WRITE_DIRECT, &r->result.err);
+	rc = gate_open(&r->gate, &r->opts, r->session.id, r->xc.backend == AK_BACKEND_NATIVE && r->xc.write != AK_WRITE_DIRECT,
+		       &r->result.err);
 	return rc < 0 ? fail(r, rc == -ENOMEM ? RUN_ERROR : RUN_USAGE) : 0;
 }
 
@@ -428,7 +446,7 @@ static int finish(struct run *r)
 static int begin_run(struct run *r, int argc, char *argv[])
 {
 	struct ak_err *err = &r->result.err;
-	int rc = run_opts_parse(argc - 3, argv + 3, &r->opts, err);
+	int rc = run_opts_parse(argc - 4, argv + 4, &r->opts, err);
 	int opened;
 
 	/* the words may be wrong, but they say in which form */
@@ -445,7 +463,7 @@ int cmd_run(int argc, char *argv[], char *envp[])
 	struct run *r;
 	int code;
 
-	if (argc < 3) {
+	if (argc < 4) {
 		static const char text[] = "ak: ak-agent is started by ak (see ak run --help)\n";
 
 		(void)ak_write_all(STDERR_FILENO, text, sizeof(text) - 1);

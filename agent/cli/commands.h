@@ -11,8 +11,8 @@ int cmd_models(int argc, char *argv[], char *envp[]);
 int cmd_report(int argc, char *argv[], char *envp[]);
 /**
  * cmd_run() - ak run, the agent's half
- * @argv:	what ak has to say ("ok", "usage" or "unavailable", a message, a hint), then the words of the command line that are the
- *		agent's. The socket to the executor is descriptor 3.
+ * @argv:	what ak has to say ("ok", "usage" or "unavailable", a message, a hint, the host's path of the workspace or ""), then the
+ *		words of the command line that are the agent's. The socket to the executor is descriptor 3.
  */
 int cmd_run(int argc, char *argv[], char *envp[]);
 /** cmd_confine_check() - for tests: confine this process as `ak run` does, try what it must not do, say what came of it */

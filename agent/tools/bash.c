@@ -163,7 +163,7 @@ static int tell(struct tool_run *r, const struct ak_done *d)
 
 	if (res->status == AK_STATUS_FAILED && res->duration_ns == 0) {
 		r->exit_code = 127;
-		return tool_say(r, true, "sandbox unavailable: %s\n[exit code 127]", res->text);
+		return tool_say(r, true, "%s: %s\n[exit code 127]", tool_unavailable(r), res->text);
 	}
 	r->exit_code = (int)res->exit_code;
 	(void)add_stream(&p, d, 0, NULL);
@@ -202,7 +202,7 @@ static int bash_event(struct tool_run *r, struct ak_event *ev)
 		r->exit_code = 127;
 		if (ev->code == AK_CODE_DEAD || ev->code == AK_CODE_NO_SANDBOX)
 			r->env->sandbox_dead = true;
-		return tool_say(r, true, "sandbox unavailable: %s\n[exit code 127]", ev->err.msg);
+		return tool_say(r, true, "%s: %s\n[exit code 127]", tool_unavailable(r), ev->err.msg);
 	}
 	return 0;
 }

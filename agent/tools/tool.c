@@ -173,6 +173,11 @@ static int file_failed(struct tool_run *r, const char *path, int eno, const stru
 	}
 }
 
+const char *tool_unavailable(const struct tool_run *r)
+{
+	return r->env->xc->backend == AK_BACKEND_DOCKER ? "docker sandbox unavailable" : "sandbox unavailable";
+}
+
 int tool_failed(struct tool_run *r, int rc, const char *path, const struct ak_err *err)
 {
 	struct ak_client *cl = r->env->xc->cl;
@@ -182,11 +187,11 @@ int tool_failed(struct tool_run *r, int rc, const char *path, const struct ak_er
 	if (rc == -ECONNRESET || rc == -ENOMEM)
 		return rc;
 	if (rc != -EREMOTEIO)
-		return tool_say(r, true, "sandbox unavailable: %s", err->msg);
+		return tool_say(r, true, "%s: %s", tool_unavailable(r), err->msg);
 	code = ak_refusal(cl, &eno);
 	if (code == AK_CODE_DEAD || code == AK_CODE_NO_SANDBOX || code == AK_CODE_START) {
 		r->env->sandbox_dead = true;
-		return tool_say(r, true, "sandbox unavailable: %s", err->msg);
+		return tool_say(r, true, "%s: %s", tool_unavailable(r), err->msg);
 	}
 	if (path && code == AK_CODE_FILE)
 		return file_failed(r, path, eno, err);
@@ -199,7 +204,7 @@ int tool_sandbox(struct tool_run *r, uint32_t *ret)
 	struct ak_err err = { 0 };
 	int rc = 0;
 
-	if (r->env->sandbox_dead) {
+	if (r->env->sandbox_dead || xc->sandbox == 0) {
 		(void)xc_sandbox_destroy(xc, NULL);
 		rc = xc_sandbox_create(xc, &err);
 		if (rc < 0) {

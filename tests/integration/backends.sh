@@ -137,6 +137,25 @@ rows_of native 2
 rows_of local 4
 rows_of docker 3
 
+# agent TEXT FLAGS... - an agent whose model calls bash and write_file, and wants TEXT in a result
+agent() {
+	local text=$1
+	shift
+	cat >"$DIR/agent.jsonl" <<-END
+		{"schema":"ak-replay/1"}
+		{"match":{"user":"go"},"reply":{"text":"","calls":[{"id":"c1","name":"bash","args":{"command":"cat f && echo out >g"}},{"id":"c2","name":"write_file","args":{"path":"h","content":"written"}}],"usage":{"input":9,"output":9}}}
+		{"match":{"result":"$text"},"reply":{"text":"seen","usage":{"input":9,"output":9}}}
+	END
+	echo inside >"$WS/f"
+	LIMIT=150 run "$AK" run -C "$WS" --api replay --replay "$DIR/agent.jsonl" -q "$@" go
+}
+
+t agent:changes-are-not-held-back
+agent inside --backend local -y
+is "code" "$RC" 2
+like "message" "$(err)" "^ak: run: --backend local: .*--write"
+no "nothing ran" test -e "$WS/g"
+
 # --- local alone ---
 
 flags local
@@ -158,6 +177,18 @@ if [ -x "$AKW" ]; then
 else
 	skip "no weak build (make weak)"
 fi
+
+t local:agent
+agent inside "${BFLAGS[@]}" --write direct -y
+is "code" "$RC" 0
+is "answer" "$(out)" seen
+is "the command's file" "$(cat "$WS/g" 2>&1)" out
+is "the tool's file" "$(cat "$WS/h" 2>&1)" written
+rm -f "$WS/g" "$WS/h"
+agent "Denied: no approver" "${BFLAGS[@]}" --write direct
+is "asks: code" "$RC" 0
+no "asks: nothing ran" test -e "$WS/g"
+no "asks: nothing written" test -e "$WS/h"
 
 t local:own-session
 # shellcheck disable=SC2016
@@ -248,6 +279,17 @@ run "$AK" create stay -C "$WS" --backend docker --identity root --image ak-test:
 is "create: code" "$RC" 1
 like "create: message" "$(err)" "^ak: docker sandbox unavailable: could not start container: .*docker pull ak-test:none"
 is "create: no list" "$("$AK" ls)" ""
+is "left" "$("$DOCKER" ps -aq 2>/dev/null)" ""
+
+t docker:agent
+agent inside --backend docker --identity root --image "$IMAGE" --write direct -y
+is "code" "$RC" 0
+is "answer" "$(out)" seen
+is "the command's file" "$(cat "$WS/g" 2>&1)" out
+is "the tool's file" "$(cat "$WS/h" 2>&1)" written
+agent "docker sandbox unavailable: " --backend docker --identity root --image ak-test:none --write direct -y
+is "no image: code" "$RC" 0
+is "no image: answer" "$(out)" seen
 is "left" "$("$DOCKER" ps -aq 2>/dev/null)" ""
 
 t docker:odd-workspace
