@@ -9,9 +9,11 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <sys/mount.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "executor/ns/sysmount.h"
+#include "executor/ns/vclone.h"
 #include "executor/plan.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
@@ -23,6 +25,11 @@ enum proc_cover {
 	COVER_RO,	/* read-only view of itself */
 };
 
+/* every procfs has them (fs/proc/root.c, fs/proc/interrupts.c) */
+#define FIRST_DIR "fs"
+#define FIRST_FILE "interrupts"
+#define FIRST_ROWS 2
+
 /*
  * HARDENING 39. Modes are those of Linux 6.1 to 6.18 (fs/proc, kernel, mm); each cover costs about 7 us of a start.
  */
@@ -31,13 +38,14 @@ static const struct proc_row {
 	bool dir;
 	enum proc_cover cover;
 } proc_rows[] = {
+	{ FIRST_DIR, true, COVER_MASK },	/* ext4 and nfsd internals; nothing of ours needs it */
+	{ FIRST_FILE, false, COVER_MASK },	/* keystroke timing */
 	{ "sys", true, COVER_RO },
 	{ "acpi", true, COVER_MASK },
 	{ "asound", true, COVER_MASK },
 	{ "scsi", true, COVER_MASK },
 	{ "irq", true, COVER_MASK },
 	{ "bus", true, COVER_MASK },
-	{ "fs", true, COVER_MASK },		/* ext4 and nfsd internals; nothing of ours needs it */
 	{ "kcore", false, COVER_MASK_0 },
 	{ "kmsg", false, COVER_MASK_0 },
 	{ "kpagecgroup", false, COVER_MASK_0 },
@@ -58,7 +66,6 @@ static const struct proc_row {
 	{ "partitions", false, COVER_MASK },
 	{ "sched_debug", false, COVER_MASK },
 	{ "timer_stats", false, COVER_MASK },
-	{ "interrupts", false, COVER_MASK },	/* keystroke timing */
 };
 
 static int explain_proc(int code, struct ak_err *err)
@@ -110,9 +117,23 @@ static int new_proc(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err
 }
 
 /*
- * From the working directory: that is /proc, so its parent is the new root, where the covers have their names. No name here is
- * a link.
+ * The first ones, by the first thread: the working directory becomes /proc, so its parent is the new root, where the covers have
+ * their names. Later that is not so: while the old root lies on the new one (pivot_root), ".." leads into the old one.
  */
+static int cover_first(const struct mnt_ctx *c, struct ak_err *err)
+{
+	int r = 0;
+
+	if (AK_WEAK(c->weaken, AK_WEAK_MASKS))
+		return 0;
+	if (fchdir(c->proc.fd) < 0)
+		return ak_err_sys(err, errno, "enter the new procfs");
+	for (size_t i = 0; r == 0 && i < FIRST_ROWS; i++)
+		r = part_bind(proc_rows[i].dir ? "../" MOUNT_MASK_DIR : "../" MOUNT_MASK_FILE, proc_rows[i].name);
+	return r < 0 ? ak_err_sys(err, -r, "cover what is in the new procfs") : 0;
+}
+
+/* The working directory is /proc, and the covers are those of the first ones. No name here is a link */
 static int cover_row(const struct mnt_ctx *c, const struct proc_row *row)
 {
 	int r;
@@ -121,7 +142,10 @@ static int cover_row(const struct mnt_ctx *c, const struct proc_row *row)
 		return AK_WEAK(c->weaken, AK_WEAK_PROC_RO) ? 0 : part_bind(row->name, row->name);
 	if (AK_WEAK(c->weaken, AK_WEAK_MASKS) || (row->cover == COVER_MASK_0 && !c->keep_uid0))
 		return 0;
-	r = part_bind(row->dir ? "../" MOUNT_MASK_DIR : "../" MOUNT_MASK_FILE, row->name);
+	r = part_bind(row->dir ? FIRST_DIR : FIRST_FILE, row->name);
+	/* not on this kernel? It was the cover, then, that was not found */
+	if (r == -ENOENT && vcall(SYS_faccessat, AT_FDCWD, (long)(uintptr_t)row->name, F_OK, 0, 0) != -ENOENT)
+		return r;
 	return r == -ENOENT ? 0 : r;
 }
 
@@ -129,7 +153,7 @@ int mount_proc_covers(struct mnt_ctx *c)
 {
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < sizeof(proc_rows) / sizeof(proc_rows[0]); i++) {
+	for (size_t i = FIRST_ROWS; r == 0 && i < sizeof(proc_rows) / sizeof(proc_rows[0]); i++) {
 		c->proc.what = proc_rows[i].name;
 		r = cover_row(c, &proc_rows[i]);
 	}
@@ -174,6 +198,8 @@ int mount_proc(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err
 	c->proc.fd = new_proc(c, m, err);
 	if (c->proc.fd < 0)
 		return c->proc.fd;
+	if (cover_first(c, err) < 0)
+		return -err->code;
 	atomic_store(&c->proc.state, PART_OFFERED);	/* nobody is woken for it: /dev comes, and is needed first */
 	return 0;
 }
