@@ -53,14 +53,12 @@ static int check_source(struct plan_ctx *c, const struct bind_opt *b, const char
 
 	if (ak_path_below(src, "/proc"))
 		return refuse(c, b, b->src, "the host's /proc leads to the files of every process");
-	if (b->kind != BIND_RW)
-		return 0;
-	if (strcmp(src, "/") == 0)
+	if (b->kind == BIND_RW && strcmp(src, "/") == 0)
 		return refuse(c, b, b->src, "the whole host would be writable");
+	/* not read-only either: a socket there can be connected to, and leads to another sandbox */
 	for (size_t i = 0; i < 3; i++) {
 		if (ak_path_below(src, own[i]))
-			return refuse(c, b, b->src,
-				      "lies in a folder of ak's own, which is never writable from inside");
+			return refuse(c, b, b->src, "lies in a folder of ak's own, which is never shown inside");
 	}
 	return 0;
 }

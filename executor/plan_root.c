@@ -173,6 +173,9 @@ static int find_rootfs(struct plan_ctx *c)
 		ak_err_hint(c->err, "--rootfs host shows the host's system folders only");
 		return -EPERM;
 	}
+	if (strcmp(c->p->rootfs, c->h->state_dir) == 0 || ak_path_below(c->p->rootfs, c->h->config_dir) ||
+	    ak_path_below(c->p->rootfs, c->h->runtime_dir))
+		return ak_err_set(c->err, EPERM, "--rootfs \"%s\": is a folder of ak's own, which is never shown inside", dir);
 	if (access(c->p->rootfs, R_OK | X_OK) < 0) {
 		ak_err_sys(c->err, errno, "--rootfs \"%s\"", dir);
 		ak_err_hint(c->err, "the folder must be readable by the caller (ls -ld %s)", dir);

@@ -172,6 +172,15 @@ START_TEST(sources_and_targets_that_lead_out_are_refused)
 	o.nbinds = 0;
 	add_bind(BIND_RW, "--rw", at("home/.config/ak"), NULL);
 	plan_refused(EPERM, "ak's own");
+	/* a socket there can be connected to through a read-only mount as well */
+	make_dir("home/.local/state/ak/run/box.d");
+	o.nbinds = 0;
+	add_bind(BIND_RO, "--ro", at("home/.local/state/ak/run/box.d"), "/q");
+	plan_refused(EPERM, "ak's own");
+	o.nbinds = 0;
+	o.rootfs = at("home/.local/state/ak/run");
+	plan_refused(EPERM, "ak's own");
+	o.rootfs = NULL;
 }
 END_TEST
 
