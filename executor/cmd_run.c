@@ -29,6 +29,8 @@
 #include "executor/limits.h"
 #include "executor/opts.h"
 #include "executor/prepare.h"
+#include "executor/protected_look.h"
+#include "executor/report.h"
 #include "executor/run_words.h"
 #include "executor/serve.h"
 #include "executor/shared/ak_buf.h"
@@ -55,6 +57,7 @@ struct run_cmd {
 	struct limits limits;
 	struct cow_stay changes;
 	struct held *held;	/* with another backend than native; owned; NULL */
+	struct protected_look look;
 	int exe;
 	int sock[2];	/* ours, the agent's */
 	int control[2]; /* the agent's, ours */
@@ -253,16 +256,39 @@ static int wait_agent(struct run_cmd *r)
 	return say(&err, EXIT_FAILED);
 }
 
+/* a workspace that is written directly is looked at before anything of the model's runs */
+static void look_first(struct run_cmd *r)
+{
+	if (r->opts.write == WRITE_DIRECT)
+		protected_look_begin_path(&r->look, r->held ? held_workspace(r->held) : r->p.plan.workspace);
+}
+
+/* one line that names what changed of the protected names; the agent has ended, and with it every sandbox */
+static void tell_protected(struct run_cmd *r)
+{
+	struct report rep = { .opts = &r->opts, .protected = protected_look_end(&r->look) };
+	struct ak_buf b = { 0 };
+
+	ak_buf_str(&b, "ak: ");
+	report_protected_text(&rep, &b);
+	ak_buf_str(&b, "\n");
+	if (!b.failed && !r->words.quiet && b.len > sizeof("ak: \n") - 1)
+		(void)ak_write_all(STDERR_FILENO, b.data, b.len);
+	ak_buf_release(&b);
+}
+
 static int run(struct run_cmd *r, int argc, char *const argv[], char *const env[])
 {
 	struct ak_err why = { 0 }, err = { 0 };
 	const char *state;
-	int e, sealed;
+	int e, sealed, code;
 
 	r->exe = companion_open("ak-agent", &err);
 	if (r->exe < 0)
 		return say(&err, EXIT_FAILED);
 	sealed = seal(r, argc, argv, env, &state, &why);
+	if (sealed == 0)
+		look_first(r);
 	e = block_signals(r, &err);
 	if (e == 0)
 		e = start_agent(r, env, state, &why, &err);
@@ -278,12 +304,15 @@ static int run(struct run_cmd *r, int argc, char *const argv[], char *const env[
 	else if (e < 0)
 		(void)say(&err, EXIT_FAILED);
 	ak_fd_close(&r->sock[0]);
-	return wait_agent(r);
+	code = wait_agent(r);
+	tell_protected(r);
+	return code;
 }
 
 int cmd_run(int argc, char *const argv[], char *const env[])
 {
-	struct run_cmd r = { .p = PREPARED_NONE, .exe = -1, .sock = { -1, -1 }, .control = { -1, -1 }, .signal_fd = -1, .pidfd = -1 };
+	struct run_cmd r = { .p = PREPARED_NONE, .exe = -1, .sock = { -1, -1 }, .control = { -1, -1 }, .signal_fd = -1, .pidfd = -1,
+			     .look = PROTECTED_LOOK_NONE };
 	unsigned closed = 0;
 	int code;
 
@@ -296,6 +325,7 @@ int cmd_run(int argc, char *const argv[], char *const env[])
 	(void)limits_end(&r.limits); /* closes only: each sandbox has removed its own */
 	prepared_release(&r.p);
 	held_free(r.held);
+	protected_look_release(&r.look);
 	exec_opts_release(&r.opts);
 	run_words_release(&r.words);
 	ak_fd_close(&r.exe);

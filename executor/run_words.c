@@ -74,6 +74,8 @@ static void note(struct run_words *w, const struct row *r, const char *value)
 		w->write = value;
 	if (strcmp(r->name, "apply") == 0)
 		w->apply = value;
+	if (strcmp(r->name, "quiet") == 0)
+		w->quiet = true;
 	if (strcmp(r->name, "backend") == 0)
 		w->native = value && strcmp(value, "native") == 0;
 }

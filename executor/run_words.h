@@ -16,6 +16,7 @@ struct run_words {
 	int nagent;
 	const char *write;	/* --write; borrowed; NULL: not given */
 	const char *apply;	/* --apply; a word of the agent's, which the policy has to allow; borrowed; NULL: not given */
+	bool quiet;		/* --quiet, a word of the agent's */
 	bool native;		/* no --backend, or --backend native */
 };
 

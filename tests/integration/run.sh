@@ -228,6 +228,18 @@ no "no folder outside" test -e "$DIR/outside/nd"
 like "through a link" "$(res 2)" "^ERR "
 unlike "not read" "$(res 3)" keep
 
+t GIT:protected-names-of-a-direct-run-are-told
+mkdir -p "$WS/n"
+sleep 0.05	# what is written in the clock's tick of the start counts as changed by the run
+say "$(calls bash '{"command":"echo z >.envrc; mkdir -p n/.vscode"}' write_file '{"path":"n/.vscode/tasks.json","content":"{}"}')" "$answer"
+run "$AK" run -C "$WS" --api replay --replay "$R" --write direct -y go
+is "exit code" "$RC" 0
+like "named" "$(err)" "ak: protected names changed: .*\.envrc .new."
+like "the tool's too" "$(err)" "ak: protected names changed: .*n/\.vscode/tasks\.json"
+say "$answer"
+run "$AK" run -C "$WS" --api replay --replay "$R" --write direct -y go
+unlike "nothing changed" "$(err)" "protected names"
+
 t TOOL-09:special-files
 mkfifo "$WS/fifo"
 truncate -s 10G "$WS/sparse"
