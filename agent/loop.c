@@ -20,6 +20,8 @@ struct turn {
 	struct trace_call calls[LOOP_CALLS_MAX];
 	struct usage usage; /* failed attempts too */
 	const char *why;    /* for the trace: why the run stops here; NULL */
+	struct loop_compaction compaction;
+	uint64_t iteration;
 };
 
 int loop_init(struct loop *l, bool cow, struct ak_err *err)
@@ -100,7 +102,7 @@ static bool end_fault(struct loop *l, enum fault f)
 	case FAULT_REFUSAL:
 		return end(l, RUN_REFUSAL);
 	case FAULT_CONTEXT:
-		return end(l, RUN_CONTEXT);
+		return cancel_came(l->cancel) ? end_cancelled(l) : end(l, RUN_CONTEXT);
 	case FAULT_INTERNAL:
 		return end(l, RUN_ERROR);
 	default:
@@ -125,25 +127,6 @@ static bool keep(struct loop *l, struct msg *m)
 	return history_join(l->hist, m) == 0 || end_memory(l);
 }
 
-static uint64_t bytes_of(const struct loop *l)
-{
-	uint64_t n = l->system ? strlen(l->system) : 0;
-
-	for (size_t i = 0; i < l->ntools; i++)
-		n += strlen(l->tools[i].description) + strlen(l->tools[i].schema) + 64;
-	for (size_t i = 0; i < l->hist->n; i++) {
-		const struct msg *m = &l->hist->v[i];
-		uint64_t plain = m->text_len + 32;
-
-		for (size_t k = 0; k < m->ncalls; k++)
-			plain += m->calls[k].args_len + 96;
-		for (size_t k = 0; k < m->nresults; k++)
-			plain += m->results[k].text_len + 96;
-		n += m->raw_len > plain ? m->raw_len : plain;
-	}
-	return n;
-}
-
 /* ---- asking ---- */
 
 static void on_retry(void *ctx, const struct provider_fault *f, unsigned attempt, uint64_t wait, const char *why)
@@ -155,33 +138,92 @@ static void on_retry(void *ctx, const struct provider_fault *f, unsigned attempt
 		     (unsigned long long)wait % 1000 / 100);
 }
 
-/* Return: false: the run is over */
-static bool ask(struct loop *l, struct turn *t)
+/* Return: false: there is none to be had */
+static bool compact(struct loop *l, struct turn *t)
+{
+	struct loop_compaction c = { 0 };
+
+	if (!loop_compact(l, t->iteration, &c))
+		return false;
+	if (t->compaction.turns == 0)
+		t->compaction.tokens_before = c.tokens_before;
+	t->compaction.turns += c.turns;
+	t->compaction.tokens_after = c.tokens_after;
+	return true;
+}
+
+/* the prompt has to leave room for the reply. Return: false: the run is over */
+static bool make_room(struct loop *l, struct turn *t)
+{
+	uint64_t bytes = context_bytes(l->system, l->tools, l->ntools, l->hist);
+
+	if (context_fits(&l->context, prompt_meter_bound(&l->meter, bytes, 0), l->max_tokens))
+		return true;
+	if (compact(l, t))
+		bytes = context_bytes(l->system, l->tools, l->ntools, l->hist);
+	if (cancel_came(l->cancel))
+		return end_cancelled(l);
+	if (!context_hopeless(&l->context, bytes))
+		return true;
+	(void)ak_err_set(&l->result->err, E2BIG, "the conversation is larger than the model's context of %llu tokens",
+			 (unsigned long long)l->context.window);
+	ak_err_hint(&l->result->err, "begin a new session with a shorter prompt, or say --context N if the model's is larger");
+	return end(l, RUN_CONTEXT);
+}
+
+/* one call, booked. Return: 0; as provider_call(); 1: the run is over */
+static int request(struct loop *l, struct turn *t)
 {
 	struct provider *p = l->provider;
-	uint64_t bytes = bytes_of(l);
+	uint64_t bytes = context_bytes(l->system, l->tools, l->ntools, l->hist);
 	struct budget_call bc = { .price = p->price, .today = p->today, .model = p->target.model, .is_turn = true,
-				  .prompt_tokens = prompt_meter_bound(&l->meter, bytes, 0), .max_tokens = l->max_tokens };
+				  .prompt_tokens = prompt_meter_bound(&l->meter, bytes, 0) };
 	struct provider_req rq = { .system = l->system, .tools = l->tools, .ntools = l->ntools, .msgs = l->hist->v, .nmsgs = l->hist->n,
 				   .effort = l->effort, .schema = l->output_schema, .cache_key = l->session_id, .stream = true };
 	struct call_hooks hooks = { .on_retry = on_retry, .ctx = l, .deadline_ms = budget_deadline_ms(l->budget) };
 	char reason[BUDGET_REASON];
-	enum budget_which which = budget_before_call(l->budget, &bc, tool_now_ms(), &rq.max_tokens, reason);
+	enum budget_which which;
 	int rc;
 
-	if (which != BUDGET_OK)
-		return end_budget(l, which, reason);
+	bc.max_tokens = context_reply(&l->context, bc.prompt_tokens, l->max_tokens);
+	which = budget_before_call(l->budget, &bc, tool_now_ms(), &rq.max_tokens, reason);
+	if (which != BUDGET_OK) {
+		(void)end_budget(l, which, reason);
+		return 1;
+	}
 	rc = provider_call(p, &rq, &hooks, &t->reply, &t->report, &l->result->err);
 	budget_add(l->budget, &t->report.lost);
-	t->usage = t->report.lost;
+	usage_add(&t->usage, &t->report.lost);
+	if (rc < 0)
+		return rc;
+	budget_add(l->budget, &t->reply.usage);
+	usage_add(&t->usage, &t->reply.usage);
+	prompt_meter_learn(&l->meter, bytes, 0, &t->reply.usage);
+	return 0;
+}
+
+/* Return: false: the run is over */
+static bool ask(struct loop *l, struct turn *t)
+{
+	int rc;
+
+	if (!make_room(l, t))
+		return false;
+	rc = request(l, t);
+	if (rc == -EIO && t->report.fault.fault == FAULT_CONTEXT) {
+		context_learn(&l->context, t->report.fault.context);
+		if (compact(l, t)) {
+			l->result->err = (struct ak_err){ 0 };
+			rc = request(l, t);
+		}
+	}
 	if (rc == -EIO)
 		return end_fault(l, t->report.fault.fault);
 	if (rc < 0)
 		return end(l, RUN_ERROR);
-	budget_add(l->budget, &t->reply.usage);
-	usage_add(&t->usage, &t->reply.usage);
+	if (rc > 0)
+		return false;
 	budget_turn(l->budget);
-	prompt_meter_learn(&l->meter, bytes, 0, &t->reply.usage);
 	l->result->turns++;
 	l->result->stop = t->reply.stop;
 	l->result->has_stop = true;
@@ -278,7 +320,10 @@ static bool follow(struct loop *l, struct turn *t, unsigned *pauses)
 	case STOP_REFUSAL:
 		return no_answer(l, t, RUN_REFUSAL, "the model refused");
 	case STOP_CONTEXT:
-		return no_answer(l, t, RUN_CONTEXT, "the conversation fills the model's context");
+		/* what was cut is stored nowhere; the same is asked again, with more room */
+		if (compact(l, t))
+			return true;
+		return cancel_came(l->cancel) ? end_cancelled(l) : no_answer(l, t, RUN_CONTEXT, "the conversation fills the model's context");
 	case STOP_PAUSE:
 		if (++*pauses > LOOP_PAUSES_MAX)
 			return no_answer(l, t, RUN_PROVIDER, "the provider paused its own loop too often");
@@ -290,14 +335,16 @@ static bool follow(struct loop *l, struct turn *t, unsigned *pauses)
 
 /* ---- the trace ---- */
 
-static void trace(struct loop *l, struct turn *t, uint64_t iteration, size_t ncalls)
+static void trace(struct loop *l, struct turn *t, size_t ncalls)
 {
 	const struct exec_client *x = l->env->xc;
 	struct trace_sandbox sb = { .backend = xc_backend_name(x->backend), .network = xc_net_name(x->net), .workspace = xc_write_name(x->write),
 				    .seccomp = xc_seccomp_name(x->seccomp), .landlock_abi = x->landlock_abi, .denied_syscalls = -1,
 				    .denied_hosts = -1 };
-	struct trace_turn tt = { .iteration = iteration, .model = l->provider->target.model, .provider = l->provider->target.name,
+	struct trace_turn tt = { .iteration = t->iteration, .model = l->provider->target.model, .provider = l->provider->target.name,
 				 .usage = &t->usage, .calls = t->calls, .ncalls = ncalls, .stop = t->why, .sandbox = &sb,
+				 .compacted = t->compaction.turns > 0, .turns_collapsed = t->compaction.turns,
+				 .tokens_before = t->compaction.tokens_before, .tokens_after = t->compaction.tokens_after,
 				 .attempts = t->report.attempts, .request_ms = t->report.total_ms, .request_id = t->report.request_id,
 				 .text = t->reply.msg.text, .text_len = t->reply.msg.text_len };
 	struct timespec now = { 0 };
@@ -326,6 +373,7 @@ static bool step(struct loop *l, uint64_t iteration, unsigned *pauses)
 	if (!t)
 		return end_memory(l);
 	t->results.role = MSG_USER;
+	t->iteration = iteration;
 	on = ask(l, t);
 	if (on) {
 		run_out_assistant(l->out, &t->reply.msg, l->result->turns, &t->reply.usage);
@@ -333,8 +381,8 @@ static bool step(struct loop *l, uint64_t iteration, unsigned *pauses)
 		ncalls = t->results.nresults < LOOP_CALLS_MAX ? t->results.nresults : LOOP_CALLS_MAX;
 	}
 	t->why = why_of(l, t, on);
-	if (t->report.attempts)
-		trace(l, t, iteration, ncalls);
+	if (t->report.attempts || t->compaction.turns)
+		trace(l, t, ncalls);
 	/* a turn with calls and its results are in the transcript already; the trace has needed its strings */
 	if (t->results.nresults &&
 	    (history_join(l->hist, &t->reply.msg) < 0 || history_join(l->hist, &t->results) < 0))

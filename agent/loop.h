@@ -16,6 +16,7 @@
 #include "agent/approve.h"
 #include "agent/budget.h"
 #include "agent/cancel.h"
+#include "agent/context.h"
 #include "agent/msg.h"
 #include "agent/points.h"
 #include "agent/provider/call.h"
@@ -58,6 +59,7 @@ struct loop {
 	const char *output_schema;
 	const char *session_id;
 	uint64_t max_tokens;
+	struct context context;
 	struct tool_def tools[LOOP_TOOLS_MAX];
 	struct schema *schemas[LOOP_TOOLS_MAX];
 	size_t ntools;
@@ -92,6 +94,22 @@ struct loop_stop {
  * Return: 0; -ENOMEM; -ECONNRESET (the executor is gone; @ret is complete all the same).
  */
 int loop_tools(struct loop *l, const struct msg *m, struct trace_call *calls, struct msg *ret, struct loop_stop *stop);
+
+/* --- loop_room.c --- */
+
+/* What a compaction did; @turns 0: none was done. Tokens are estimates. */
+struct loop_compaction {
+	uint64_t turns;
+	uint64_t tokens_before;
+	uint64_t tokens_after;
+};
+
+/**
+ * loop_compact() - make the conversation shorter, see compact.h: the model is asked for the summary, booked and traced; where that
+ * fails, the summary is made without it. The transcript gets a line, the trace's turn is the caller's.
+ * Return: did it get shorter? Then @ret is filled; else it and the history are untouched, what was asked is booked all the same.
+ */
+bool loop_compact(struct loop *l, uint64_t iteration, struct loop_compaction *ret);
 
 /** loop_not_run() - "Not run: REASON" for every call of @m; @calls as loop_tools(). Return: 0, -ENOMEM. */
 int loop_not_run(const struct msg *m, const char *reason, struct trace_call *calls, struct msg *ret);

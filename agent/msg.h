@@ -116,11 +116,13 @@ void msg_call_release(struct tool_call *c);
 
 /**
  * struct history - the turns of a session, oldest first
+ * @task_len:	bytes of the first turn's text before the summary of turns that are gone (see compact.h); 0: there is none
  */
 struct history {
 	struct msg *v;
 	size_t n;
 	size_t cap;
+	size_t task_len;
 };
 
 void history_release(struct history *h);

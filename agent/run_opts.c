@@ -166,6 +166,7 @@ static const struct opt table[] = {
 	{ "ca-file", 0, true, AT(ca_file), NULL },
 	{ "plain-http", 0, false, AT(plain_http), NULL },
 	{ "max-response-tokens", 0, true, AT(max_response_tokens), set_positive },
+	{ "context", 0, true, AT(context), set_positive },
 	{ "apply", 0, true, 0, set_apply },
 	{ "approval", 0, true, 0, set_policy },
 	{ "yes", 'y', false, 0, set_yes },
@@ -313,6 +314,8 @@ const char *run_opts_help(void)
 	       "      --replay FILE          with --api replay: a scripted conversation, offline\n"
 	       "      --effort LEVEL         how much the model thinks, where it knows the word\n"
 	       "      --max-response-tokens N  tokens of one reply\n"
+	       "      --context N            tokens of the model's window (default: the price file's, else 32768); before it is full, old\n"
+	       "                             turns are summarised\n"
 	       "\n"
 	       "  -C, --workspace DIR        the workspace (default: .)\n"
 	       "      --write cow|direct|none  cow: the agent works on a copy, and its changes are taken over at the end (default)\n"

@@ -45,6 +45,7 @@ struct run_opts {
 	const char *append_system_prompt;
 	const char *prompt;
 	uint64_t max_response_tokens;
+	uint64_t context;
 	struct budget_limits limits;
 	uint64_t tool_timeout_ms;
 	uint64_t max_tool_timeout_ms;

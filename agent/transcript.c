@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/compact.h"
 #include "agent/json.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_err.h"
@@ -124,6 +125,26 @@ int transcript_add(struct transcript *t, const struct msg *m, struct ak_err *err
 		return 0;
 	ak_json_init(&j, &b);
 	put_msg(&j, m);
+	rc = write_line(t, &b, err);
+	ak_buf_release(&b);
+	return rc;
+}
+
+int transcript_compacted(struct transcript *t, size_t turns, const char *summary, struct ak_err *err)
+{
+	struct ak_buf b = { .max = TRANSCRIPT_MAX };
+	struct ak_json j;
+	int rc;
+
+	if (t->fd < 0 || t->failed)
+		return 0;
+	ak_json_init(&j, &b);
+	ak_json_obj(&j, NULL);
+	ak_json_obj(&j, "compaction");
+	ak_json_u64(&j, "turns_collapsed", turns);
+	ak_json_str(&j, "summary", summary);
+	ak_json_obj_end(&j);
+	ak_json_obj_end(&j);
 	rc = write_line(t, &b, err);
 	ak_buf_release(&b);
 	return rc;
@@ -310,19 +331,36 @@ static int read_whole(int fd, size_t max, char **ret, size_t *ret_end, struct ak
 	return 0;
 }
 
+static int take_compaction(const struct cJSON *doc, struct history *hist, struct ak_err *err)
+{
+	const char *summary = NULL;
+	uint64_t turns = 0;
+	int rc;
+
+	if (json_need_u64(doc, "turns_collapsed", &turns, err) < 0 || json_need_str(doc, "summary", &summary, err) < 0)
+		return -EBADMSG;
+	rc = hist ? compact_apply(hist, turns, summary, err) : 0;
+	return rc == -EINVAL ? ak_err_set(err, EBADMSG, "the compaction does not end with a group of turns") : rc;
+}
+
 static int take_line(const char *line, size_t len, unsigned no, struct transcript_head *h, struct history *hist, struct ak_err *err)
 {
 	struct cJSON *doc = NULL;
 	struct msg m = { 0 };
+	bool turn = false;
 	int rc = json_parse(line, len, 0, NULL, &doc, err);
 
-	if (rc < 0)
+	if (rc < 0) {
 		rc = -EBADMSG;
-	else if (no == 1)
+	} else if (no == 1) {
 		rc = take_head(doc, h, err);
-	else
+	} else if (json_kind(json_get(doc, "compaction")) == JSON_OBJECT) {
+		rc = take_compaction(json_get(doc, "compaction"), hist, err);
+	} else {
+		turn = true;
 		rc = take_msg(doc, &m, err);
-	if (rc == 0 && no > 1 && hist)
+	}
+	if (rc == 0 && turn && hist)
 		rc = history_join(hist, &m);
 	msg_release(&m);
 	json_free(doc);

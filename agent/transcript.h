@@ -2,7 +2,8 @@
 /*
  * The turns of a session on disk: transcript.jsonl in its folder, 0600, appended to, one line a turn. An assistant turn is written when
  * it is whole, the results of its calls when all are there, so whatever ends the process, what is there can be sent to a
- * provider once transcript_load() has answered the calls left open. Process: agent. Privilege: none; the session's folder.
+ * provider once transcript_load() has answered the calls left open. Turns stay when the conversation is compacted: a line says which
+ * of them the summary stands for, and reading does the same again. Process: agent. Privilege: none; the session's folder.
  */
 #ifndef AK_AGENT_TRANSCRIPT_H
 #define AK_AGENT_TRANSCRIPT_H
@@ -62,6 +63,11 @@ int transcript_read_head(int dir, struct transcript_head *ret, struct ak_err *er
  * Return: 0; negative errno with @err for the first line that cannot be written, 0 afterwards: a full disk stops no run.
  */
 int transcript_add(struct transcript *t, const struct msg *m, struct ak_err *err);
+/**
+ * transcript_compacted() - append that compact_apply() was done with these arguments
+ * Return: as transcript_add().
+ */
+int transcript_compacted(struct transcript *t, size_t turns, const char *summary, struct ak_err *err);
 void transcript_close(struct transcript *t);
 
 /**

@@ -34,8 +34,7 @@ static const struct row rows[] = {
 
 	{ "model", 'm', VALUE },	     { "api", 0, VALUE },		   { "base-url", 0, VALUE },
 	{ "replay", 0, VALUE },		     { "effort", 0, VALUE },		   { "max-response-tokens", 0, VALUE },
-	{ "apply", 0, VALUE },
-			   { "approval", 0, VALUE },
+	{ "context", 0, VALUE },	     { "apply", 0, VALUE },		   { "approval", 0, VALUE },
 	{ "yes", 'y', 0 },		     { "plan", 0, 0 },			   { "allow", 0, VALUE },
 	{ "deny", 0, VALUE },		     { "max-cost", 0, VALUE },		   { "max-input-tokens", 0, VALUE },
 	{ "max-output-tokens", 0, VALUE },   { "max-turns", 0, VALUE },		   { "max-tool-calls", 0, VALUE },

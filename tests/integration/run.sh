@@ -648,6 +648,88 @@ agent --ephemeral go
 ended 0 success
 is "nothing stored" "$(find "$SESSIONS" -maxdepth 1 -name 's-*' | wc -l)" "$before"
 
+# ---- a conversation that outgrows its window
+
+# A step's result is 8 KB, which counts 4,100 tokens as long as nobody has counted; what stands in front of all about 4,000. Of a window
+# of 47,200 tokens 39,000 are the prompt's: nine steps fit, and before the tenth request three of them have to go.
+WINDOW=47200
+step8k() {
+	bash_step "echo step$1; head -c 8000 /dev/zero | tr '\\\\\\\\0' x"
+}
+nine=()
+for i in 1 2 3 4 5 6 7 8 9; do nine+=("$(step8k "$i")"); done
+summary='{"match":{"user":"task: The task stays.\n"},"reply":{"text":"SUMMED-UP","usage":{"input":50,"output":7},"cost_usd":0.25}}'
+after='{"match":{"user":"SUMMED-UP","result":"step9"},"reply":{"calls":[{"id":"z","name":"bash","args":{"command":"echo after"}}]}}'
+
+# of the records of the trace: those of a kind
+kind() {
+	js "[x for x in o if x['kind']=='$1']$2" "$SESSIONS/$id/trace.jsonl"
+}
+
+t compaction-and-on
+say "${nine[@]}" '{"match":{"result":"step9"},"reply":{"text":"Done."}}'
+agent --context 100000 "The task stays."
+ended 0 success
+id=$(js 'd["session_id"]')
+is "enough room: nothing is compacted" "$(kind turn '[9]["compaction"]')" None
+say "${nine[@]}" "$summary" "$after" '{"match":{"user":"The task stays.","result":"after"},"reply":{"text":"Done."}}'
+agent --context "$WINDOW" "The task stays."
+ended 0 success
+id=$(js 'd["session_id"]')
+f=$SESSIONS/$id/transcript.jsonl
+is "turns of the run" "$(js 'd["num_turns"]')" 11
+is "the summary is paid for" "$(js 'd["total_cost_usd"] is None or d["total_cost_usd"]==0.25')" true
+is "and traced" "$(kind summariser '[0]["estimated_cost_usd"]') $(kind summariser '[0]["output_tokens"]')" "0.25 7"
+is "turns that went" "$(kind turn '[9]["compaction"]["turns_collapsed"]')" 6
+is "once" "$(js 'sum(x["compaction"] is not None for x in o)' "$SESSIONS/$id/trace.jsonl")" 1
+is "it helped" "$(kind turn '[9]["compaction"]["tokens_before"]>39000>[x for x in o if x["kind"]=="turn"][9]["compaction"]["tokens_after"]')" true
+is "the transcript has all turns" "$(grep -c '"role"' "$f")" 22
+ok "the first result, too" grep -q 'step1\\nxxx' "$f"
+
+t compaction-and-resume
+say '{"match":{"user":"Anything."},"reply":{"text":"Seen."}}'
+agent --resume "$id" "Anything."
+ended 0 success
+# three bytes of the request are taken for a token: six steps are left of nine, and what came after them
+is "the shorter conversation was sent" "$(js '16000<d["usage"]["input_tokens"]<21000')" true
+say '{"match":{"user":"Anything else."},"reply":{"text":"Seen."}}'
+agent --resume "$id" "Anything else."
+ended 0 success
+sed -i 's/"turns_collapsed":6/"turns_collapsed":5/' "$f"
+agent --resume "$id" go
+is "a call parted from its result: exit code" "$RC" 1
+like message "$(js 'd["error"]["message"]')" "compaction does not end with a group"
+
+t compaction-without-a-model
+say "${nine[@]}" '{"fault":{"name":"bad_request","status":400,"message":"no"}}' \
+	'{"match":{"user":"6 turns, 3 tool calls, 0 of them failed","result":"step9"},"reply":{"text":"Done."}}'
+agent --context "$WINDOW" "The task stays."
+ended 0 success
+goes_on
+
+t compaction-when-the-server-says-so
+say "${nine[@]}" '{"fault":{"name":"context_exhausted","status":400,"message":"too long"}}' "$summary" \
+	'{"reply":{"text":"half a","stop":"model_context_window_exceeded"}}'
+agent "The task stays."
+ended 15 error_context
+is "then there is nothing left to leave out" "$(js 'd["result"]')" "half a"
+say "${nine[@]}" '{"reply":{"text":"half a","stop":"model_context_window_exceeded"}}' "$summary" "$after" "$answer"
+agent "The task stays."
+ended 0 success
+is "what was cut is not stored" "$(grep -c 'half a' "$SESSIONS/$(js 'd["session_id"]')/transcript.jsonl")" 0
+say "${nine[@]}" '{"fault":{"name":"context_exhausted","status":400,"message":"too long"}}' "$summary" \
+	'{"fault":{"name":"context_exhausted","status":400,"message":"too long"}}'
+agent "The task stays."
+ended 15 error_context
+goes_on
+
+t compaction-does-not-help
+say "$answer"
+agent --context 100 "The task stays."
+ended 15 error_context
+like message "$(js 'd["error"]["message"]')" "larger than the model's context of 100 tokens"
+goes_on
+
 # ---- a hostile model, and a hostile project
 
 t hostile
