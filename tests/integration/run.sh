@@ -654,7 +654,7 @@ is "nothing stored" "$(find "$SESSIONS" -maxdepth 1 -name 's-*' | wc -l)" "$befo
 # of 47,200 tokens 39,000 are the prompt's: nine steps fit, and before the tenth request three of them have to go.
 WINDOW=47200
 step8k() {
-	bash_step "echo step$1; head -c 8000 /dev/zero | tr '\\\\\\\\0' x"
+	bash_step "echo step$1; head -c 8000 /dev/zero | tr '\\\\0' x"
 }
 nine=()
 for i in 1 2 3 4 5 6 7 8 9; do nine+=("$(step8k "$i")"); done
