@@ -189,8 +189,10 @@ static const struct opt table[] = {
 	{ "continue", 0, false, AT(go_on), NULL },
 	{ "ephemeral", 0, false, AT(ephemeral), NULL },
 	{ "system-prompt", 0, true, AT(system_prompt), NULL },
+	{ "system-prompt-file", 0, true, AT(system_prompt_file), NULL },
 	{ "append-system-prompt", 0, true, AT(append_system_prompt), NULL },
 	{ "no-instructions", 0, false, AT(no_instructions), NULL },
+	{ "bare", 0, false, AT(bare), NULL },
 	{ "price", 0, true, AT(price), NULL },
 	{ "unknown-price", 0, true, 0, set_unknown_price },
 	{ "fail-on-denied", 0, false, AT(fail_on_denied), NULL },
@@ -269,6 +271,10 @@ static int check(const struct run_opts *o, struct ak_err *err)
 		return ak_err_set(err, EINVAL, "run: --resume and --continue exclude each other");
 	if (o->ephemeral && (o->resume || o->go_on))
 		return ak_err_set(err, EINVAL, "run: --ephemeral stores nothing, so there is nothing to go on with");
+	if (o->system_prompt && o->system_prompt_file)
+		return ak_err_set(err, EINVAL, "run: --system-prompt and --system-prompt-file exclude each other");
+	if ((o->resume || o->go_on) && (o->system_prompt || o->system_prompt_file || o->append_system_prompt))
+		return ak_err_set(err, EINVAL, "run: a session that goes on keeps its system prompt");
 	if (o->replay && o->api && strcmp(o->api, "replay") != 0)
 		return ak_err_set(err, EINVAL, "run: --replay is for --api replay");
 	if (o->tool_timeout_ms > o->max_tool_timeout_ms)
@@ -338,8 +344,9 @@ const char *run_opts_help(void)
 	       "      --output-schema FILE   the final message is JSON that matches this schema\n"
 	       "      --resume ID, --continue  go on with a session, with this workspace's last one\n"
 	       "      --ephemeral            store nothing\n"
-	       "      --system-prompt TEXT, --append-system-prompt TEXT  in place of ours, behind ours\n"
+	       "      --system-prompt TEXT, --system-prompt-file FILE, --append-system-prompt TEXT  in place of ours, behind ours\n"
 	       "      --no-instructions      leave AGENTS.md out\n"
+	       "      --bare                 leave AGENTS.md and the user's config file out\n"
 	       "      --verbose-trace        arguments and results in the trace, too\n"
 	       "  -q, --quiet                no progress on stderr\n"
 	       "  -h, --help                 this text\n"

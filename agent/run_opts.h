@@ -42,6 +42,7 @@ struct run_opts {
 	const char *output_schema;
 	const char *resume;
 	const char *system_prompt;
+	const char *system_prompt_file;
 	const char *append_system_prompt;
 	const char *prompt;
 	uint64_t max_response_tokens;
@@ -58,6 +59,7 @@ struct run_opts {
 	bool go_on; /* --continue */
 	bool ephemeral;
 	bool no_instructions;
+	bool bare;
 	bool fail_on_denied;
 	bool verbose_trace;
 	bool quiet;

@@ -9,6 +9,7 @@
 #include "executor/cmd_create.h"
 #include "executor/cmd_exec.h"
 #include "executor/cmd_named.h"
+#include "executor/cmd_resume.h"
 #include "executor/cmd_run.h"
 #include "executor/cmd_serve.h"
 #include "executor/cmd_seccomp.h"
@@ -24,6 +25,7 @@ static const char help_text[] = "usage: ak COMMAND [OPTIONS]\n"
 				"\n"
 				"  ak exec [OPTIONS] [--] COMMAND [ARG...]   run one command in a sandbox (ak exec --help)\n"
 				"  ak run [OPTIONS] [PROMPT | -]             run an agent on a task, in a sandbox (ak run --help)\n"
+				"  ak resume [ID] [OPTIONS] [PROMPT]         go on with a session of ak run, or with this workspace's last\n"
 				"  ak create NAME [OPTIONS]                  make a sandbox that stays (ak create --help)\n"
 				"  ak exec --in NAME [OPTIONS] [--] COMMAND  run a command in it; --detach: as a background job\n"
 				"  ak ls [--json]                            list named sandboxes\n"
@@ -53,7 +55,7 @@ static const struct {
 } commands[] = {
 	{ "create", cmd_create }, { "ls", cmd_ls },	{ "rm", cmd_rm },
 	{ "jobs", cmd_jobs },	  { "logs", cmd_logs }, { "kill", cmd_kill_job },
-	{ "run", cmd_run },
+	{ "run", cmd_run },	  { "resume", cmd_resume },
 	{ "serve", cmd_serve },	  { "config", cmd_config },
 	{ "checkpoint", cmd_checkpoint },
 	{ "apply", cmd_apply },	  { "discard", cmd_discard },

@@ -4,10 +4,13 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "executor/shared/ak_err.h"
+
+#define BARE_WORDS 2u
 
 enum kind {
 	SHAPE = 1 << 0, /* of the sandbox: the executor's */
@@ -41,9 +44,9 @@ static const struct row rows[] = {
 	{ "timeout", 0, VALUE },	     { "tool-timeout", 0, VALUE },	   { "max-tool-timeout", 0, VALUE },
 	{ "output", 'o', VALUE },	     { "json", 0, 0 },			   { "output-last-message", 0, VALUE },
 	{ "output-schema", 0, VALUE },	     { "resume", 0, VALUE },		   { "continue", 0, 0 },
-	{ "ephemeral", 0, 0 },		     { "system-prompt", 0, VALUE },	   
-	{ "append-system-prompt", 0, VALUE }, { "no-instructions", 0, 0 },	   
-			     { "price", 0, VALUE },		   { "unknown-price", 0, VALUE },
+	{ "ephemeral", 0, 0 },		     { "system-prompt", 0, VALUE },	   { "system-prompt-file", 0, VALUE },
+	{ "append-system-prompt", 0, VALUE }, { "no-instructions", 0, 0 },	   { "bare", 0, 0 },
+	{ "price", 0, VALUE },		   { "unknown-price", 0, VALUE },
 	{ "fail-on-denied", 0, 0 },	     { "verbose-trace", 0, 0 },		   { "plain-http", 0, 0 },
 	{ "ca-file", 0, VALUE },	     { "quiet", 'q', 0 },		   { "help", 'h', 0 },
 };
@@ -75,6 +78,10 @@ static void note(struct run_words *w, const struct row *r, const char *value)
 		w->apply = value;
 	if (strcmp(r->name, "quiet") == 0)
 		w->quiet = true;
+	if (strcmp(r->name, "config") == 0)
+		w->config = value;
+	if (strcmp(r->name, "bare") == 0)
+		w->bare = true;
 	if (strcmp(r->name, "backend") == 0)
 		w->native = value && strcmp(value, "native") == 0;
 }
@@ -108,12 +115,23 @@ static int take(struct run_words *w, int argc, char *const argv[], int *i, struc
 	return 0;
 }
 
+static int leave_config_out(struct run_words *w, struct ak_err *err)
+{
+	static const char *const words[BARE_WORDS] = { "--config", "/dev/null" };
+
+	if (w->config)
+		return ak_err_set(err, EINVAL, "run: --bare and --config exclude each other");
+	for (size_t i = 0; i < BARE_WORDS; i++)
+		w->shape[w->nshape++] = (char *)(uintptr_t)words[i];
+	return 0;
+}
+
 int run_words_split(int argc, char *const argv[], struct run_words *ret, struct ak_err *err)
 {
 	int first = 0;
 
 	*ret = (struct run_words){ .native = true };
-	ret->shape = calloc((size_t)argc + 1 + RUN_SHAPE_MORE, sizeof(*ret->shape));
+	ret->shape = calloc((size_t)argc + 1 + BARE_WORDS + RUN_SHAPE_MORE, sizeof(*ret->shape));
 	ret->agent = calloc((size_t)argc + 1, sizeof(*ret->agent));
 	if (!ret->shape || !ret->agent)
 		return ak_err_set(err, ENOMEM, "run: not enough memory for the command line");
@@ -132,6 +150,8 @@ int run_words_split(int argc, char *const argv[], struct run_words *ret, struct 
 		if (rc < 0 && first == 0)
 			first = rc;
 	}
+	if (first == 0 && ret->bare)
+		first = leave_config_out(ret, err);
 	return first;
 }
 

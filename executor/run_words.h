@@ -17,6 +17,8 @@ struct run_words {
 	const char *write;	/* --write; borrowed; NULL: not given */
 	const char *apply;	/* --apply; a word of the agent's, which the policy has to allow; borrowed; NULL: not given */
 	bool quiet;		/* --quiet, a word of the agent's */
+	const char *config;	/* --config; borrowed; NULL: not given */
+	bool bare;		/* --bare: @shape ends with --config /dev/null */
 	bool native;		/* no --backend, or --backend native */
 };
 

@@ -24,12 +24,15 @@
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_json_out.h"
+#include "executor/shared/ak_parse.h"
 
 #define CONNECT_MS 20000u
 #define ANSWER_MS 600000u /* for the first byte of a reply: large prompts take long */
 #define IDLE_MS 300000u	  /* between two pieces of it */
 #define MAX_TOKENS_KNOWN 32000u
 #define MAX_TOKENS_UNKNOWN 8192u
+#define SYSTEM_MAX (256u << 10) /* bytes of --system-prompt-file: it is in the transcript's first line */
 
 /* everything one run owns */
 struct run {
@@ -55,6 +58,7 @@ struct run {
 	struct structured structured;
 	struct ak_buf task;
 	struct ak_buf system;
+	char *system_file; /* --system-prompt-file */
 	uint64_t start_ms;
 	bool opened;  /* provider */
 	bool resumed;
@@ -129,6 +133,26 @@ static int load_prices(struct run *r)
 	p->price = prices_find(&r->prices, p->target.name, p->target.model);
 	(void)prices_today(p->today);
 	return budget_need_price(&r->opts.limits, p->price, p->target.model, err) < 0 ? fail(r, RUN_USAGE) : 0;
+}
+
+static int read_system(struct run *r)
+{
+	const char *path = r->opts.system_prompt_file;
+	struct ak_err *err = &r->result.err;
+	size_t len = 0;
+	int rc = path ? ak_read_file(path, SYSTEM_MAX, &r->system_file, &len) : 0;
+
+	if (rc < 0) {
+		(void)ak_err_sys(err, -rc, "run: --system-prompt-file: %s", path);
+		return fail(r, RUN_USAGE);
+	}
+	if (r->system_file && (strlen(r->system_file) != len || !ak_utf8_valid(r->system_file, len))) {
+		(void)ak_err_set(err, EINVAL, "run: --system-prompt-file: %s is no text in UTF-8", path);
+		return fail(r, RUN_USAGE);
+	}
+	if (r->system_file)
+		r->opts.system_prompt = r->system_file;
+	return 0;
 }
 
 static int read_task(struct run *r)
@@ -216,7 +240,7 @@ static bool has_instructions(struct run *r)
 {
 	struct ak_err err = { 0 };
 
-	if (r->opts.no_instructions)
+	if (r->opts.no_instructions || r->opts.bare)
 		return false;
 	if (r->xc.sandbox || xc_sandbox_create(&r->xc, &err) == 0)
 		return true;
@@ -320,7 +344,7 @@ static int stages(struct run *r, char *argv[])
 	if (gate_check(&r->opts, &r->result.err) < 0 ||
 	    (r->opts.output_schema && structured_open(&r->structured, r->opts.output_schema, &r->result.err) < 0))
 		return fail(r, RUN_USAGE);
-	if (read_task(r) < 0 || open_sandbox(r) < 0 || open_session(r) < 0 || open_gate(r) < 0 || fill_loop(r) < 0)
+	if (read_system(r) < 0 || read_task(r) < 0 || open_sandbox(r) < 0 || open_session(r) < 0 || open_gate(r) < 0 || fill_loop(r) < 0)
 		return -1;
 	say_start(r);
 	return add_task(r) < 0 ? -1 : confine(r);
@@ -346,6 +370,7 @@ static void tear_down(struct run *r)
 	structured_release(&r->structured);
 	ak_buf_release(&r->task);
 	ak_buf_release(&r->system);
+	free(r->system_file);
 	run_result_release(&r->result);
 	run_out_close(&r->out);
 }

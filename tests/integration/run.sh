@@ -617,6 +617,55 @@ is "turns" "$(grep -c '"role"' "$SESSIONS/$id/transcript.jsonl")" 4
 agent --continue two
 is "the last one" "$(js 'd["session_id"]')" "$id"
 
+t resume-as-a-command
+say '{"reply":{"text":"First."}}'
+agent one
+id=$(js 'd["session_id"]')
+say '{"match":{"user":"two"},"reply":{"text":"Second."}}'
+run "$AK" resume "$id" -C "$WS" --api replay --replay "$R" -q -o json two
+ended 0 success
+is "by its name" "$(js 'd["session_id"]')" "$id"
+run "$AK" resume -C "$WS" --api replay --replay "$R" -q -o json two
+ended 0 success
+is "the last one" "$(js 'd["session_id"]')" "$id"
+is turns "$(grep -c '"role"' "$SESSIONS/$id/transcript.jsonl")" 6
+run "$AK" resume s-nope -C "$WS" --api replay --replay "$R" -q -o json go
+ended 2 error_usage
+like "a mistyped name is no prompt" "$(js 'd["error"]["message"]')" '"s-nope" is no session'
+
+t system-prompt-from-a-file
+say "$answer"
+printf 'You are terse: "x".\n' >"$DIR/system"
+agent --system-prompt-file "$DIR/system" go
+ended 0 success
+id=$(js 'd["session_id"]')
+is "in the session" "$(js 'o[0]["system"]' "$SESSIONS/$id/transcript.jsonl")" 'You are terse: "x".'
+agent --system-prompt-file "$DIR/system" --resume "$id" go
+ended 2 error_usage
+like "a session keeps its own" "$(js 'd["error"]["message"]')" "keeps its system prompt"
+printf 'a\0b' >"$DIR/system"
+agent --system-prompt-file "$DIR/system" go
+ended 2 error_usage
+like "no text" "$(js 'd["error"]["message"]')" "no text in UTF-8"
+agent --system-prompt-file "$DIR/none" go
+ended 2 error_usage
+like "not there" "$(js 'd["error"]["message"]')" "--system-prompt-file: .*none"
+
+t bare
+mkdir -p "$HOME/.config/ak"
+echo '{"exec":{"env":["FROM_CONFIG=1"]}}' >"$HOME/.config/ak/config.json"
+echo 'Be kind.' >"$WS/AGENTS.md"
+step=$(bash_step 'echo config $FROM_CONFIG.')
+for c in "" --bare; do
+	say "$step" "$answer"
+	# shellcheck disable=SC2086 # no word or one
+	talk $c go
+	is "${c:-without}: exit code" "$RC" 0
+	is "${c:-without}: config" "$(res 1)" "config $([ -n "$c" ] || echo 1)."
+	is "${c:-without}: AGENTS.md" "$(grep -c 'Be kind' "$SESSIONS/$(js 'd["session_id"]')/transcript.jsonl")" "$([ -n "$c" ] && echo 0 || echo 1)"
+done
+rm "$HOME/.config/ak/config.json"
+
 t resume-elsewhere
 say "$answer"
 agent go

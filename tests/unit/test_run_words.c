@@ -79,6 +79,18 @@ START_TEST(errors_name_the_option_and_the_rest_is_parted_all_the_same)
 }
 END_TEST
 
+START_TEST(bare_leaves_the_users_config_out_once)
+{
+	ck_assert_int_eq(SPLIT("--bare", "p", "--bare", "--net", "none"), 0);
+	is(w.shape, w.nshape, "--net|none|--config|/dev/null|");
+	is(w.agent, w.nagent, "--bare|p|--bare|");
+	run_words_release(&w);
+	ck_assert_int_eq(SPLIT("--config", "f", "--bare"), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(err.msg, "exclude each other"));
+	run_words_release(&w);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("run_words");
@@ -91,6 +103,7 @@ int main(void)
 	tcase_add_test(tc, a_value_is_never_taken_for_an_option);
 	tcase_add_test(tc, behind_two_dashes_all_is_the_agents);
 	tcase_add_test(tc, errors_name_the_option_and_the_rest_is_parted_all_the_same);
+	tcase_add_test(tc, bare_leaves_the_users_config_out_once);
 	srunner_run_all(sr, CK_NORMAL);
 	failed = srunner_ntests_failed(sr);
 	srunner_free(sr);
