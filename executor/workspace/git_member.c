@@ -140,42 +140,53 @@ static bool first_is(const char *path, const char *name)
 }
 
 /*
- * modules/ holds repositories at any depth, as submodules are named with slashes; where one begins cannot be told from the path, so
- * each end of it is tried, and what matters in one of them matters. Else it is data where one of them knows it as ordinary.
+ * modules/ holds repositories at any depth, as submodules are named with slashes ("src/logs", "lib/objects"); where one begins cannot
+ * be told from the path, so each end of it is tried, and what matters in one of them matters. Else it is a folder, a store or data
+ * where one of them knows it as that: a branch of a submodule that is called "config" is told, a hook is never missed.
  */
 static enum git_member in_modules(const char *path)
 {
 	enum git_member best = GIT_UNKNOWN;
-	bool data = false;
+	bool folder = false, store = false, data = false;
 
 	/* a submodule has a name of one component at least, whatever that is */
 	path = strchr(path, '/');
 	while (path && (path = strchr(path + 1, '/')) != NULL) {
-		const char *in = path + 1;
-		enum git_member m = look_up(in);
+		enum git_member m = look_up(path + 1);
 
 		if (m > best)
 			best = m;
+		folder = folder || m == GIT_FOLDER;
+		store = store || m == GIT_STORE;
 		data = data || m < GIT_FOLDER;
-		if (first_is(in, "objects") || first_is(in, "refs") || first_is(in, "logs"))
-			break;
-		if (m == GIT_FOLDER && best == GIT_UNKNOWN)
-			return m;
 	}
-	return best > GIT_UNKNOWN ? best : data ? GIT_DATA : GIT_UNKNOWN;
+	if (best > GIT_UNKNOWN)
+		return best;
+	return folder ? GIT_FOLDER : store ? GIT_STORE : data ? GIT_DATA : GIT_UNKNOWN;
+}
+
+/* Return: what is behind worktrees/NAME, a git folder of its own but for what all of them share; NULL: nothing is */
+static const char *skip_worktrees(const char *path)
+{
+	while (path && first_is(path, "worktrees")) {
+		path = path[9] ? strchr(path + 10, '/') : NULL;
+		path = path ? path + 1 : NULL;
+	}
+	return path;
 }
 
 enum git_member git_member(const char *path)
 {
-	/* worktrees/NAME is a git folder of its own, but for what all of them share */
-	while (first_is(path, "worktrees")) {
-		const char *in = path[9] ? strchr(path + 10, '/') : NULL;
-
-		if (!in)
-			return GIT_FOLDER;
-		path = in + 1;
-	}
+	path = skip_worktrees(path);
+	if (!path)
+		return GIT_FOLDER;
 	return first_is(path, "modules") ? in_modules(path) : look_up(path);
+}
+
+bool git_member_nested(const char *path)
+{
+	path = skip_worktrees(path);
+	return path && first_is(path, "modules");
 }
 
 bool git_member_held(enum git_member m, bool folder)

@@ -29,6 +29,12 @@ enum git_member {
 enum git_member git_member(const char *path);
 
 /**
+ * git_member_nested() - is it modules/, or in it? There each folder may lead to a repository, whatever git_member() says of it: a
+ * submodule "lib/objects" has its hooks in modules/lib/objects/hooks.
+ */
+bool git_member_nested(const char *path);
+
+/**
  * git_member_held() - does apply hold a change of it back?
  * @folder:	it is a folder now or was one, and nothing else
  */

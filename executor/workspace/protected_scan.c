@@ -224,15 +224,19 @@ static void git_entry(struct walk *w, const struct folder *f, const char *name, 
 {
 	const char *path = w->path + f->git;
 	enum git_member what = git_member(path);
+	bool nested = git_member_nested(path);
 
-	if (what == GIT_UNKNOWN && f->loose && strncasecmp(path, "modules", 7) != 0)
+	if (what == GIT_UNKNOWN && f->loose && !nested)
 		return;
-	if (!git_member_told(what))
+	/* a folder of objects may be the way to a submodule; the mark can do without those: what is not in it is judged by its times */
+	if (!git_member_told(what) && (!nested || (!w->r && type != DT_LNK)))
 		return;
-	if (!is_folder(f, name, type))
+	if (is_folder(f, name, type)) {
+		if (what >= GIT_FOLDER || nested)
+			enter_later(w, GIT, name);
+	} else if (git_member_told(what) || type == DT_LNK) {
 		check(w, f, name, what == GIT_CONFIG);
-	else if (what >= GIT_FOLDER)
-		enter_later(w, GIT, name);
+	}
 }
 
 static void plain_entry(struct walk *w, struct folder *f, const char *name, unsigned char type, uint64_t ino)

@@ -35,7 +35,12 @@ START_TEST(each_file_is_what_it_is)
 		{"modules/a/b/index", GIT_DATA},     {"modules/a/info", GIT_FOLDER},
 		/* a submodule may be called anything */
 		{"modules/objects/config", GIT_CONFIG}, {"modules/refs/x/hooks/update", GIT_HOOK},
-		{"modules/config/config", GIT_CONFIG},
+		{"modules/config/config", GIT_CONFIG}, {"modules/src/logs/config", GIT_CONFIG},
+		{"modules/src/logs/hooks/post-checkout", GIT_HOOK}, {"modules/lib/objects/config", GIT_CONFIG},
+		{"modules/docs/refs/x/hooks/update", GIT_HOOK}, {"modules/a/refs/foo/config", GIT_CONFIG},
+		{"modules/lib/objects/commondir", GIT_FILE}, {"modules/lib/objects/hooks", GIT_FOLDER},
+		{"modules/lib/objects/info/attributes", GIT_FILE}, {"worktrees/w/modules/lib/objects/config", GIT_CONFIG},
+		{"modules/lib/objects", GIT_STORE}, {"modules/a/objects/aa/0123", GIT_DATA},
 		{"rebase-merge", GIT_FILE},	     {"rebase-merge/git-rebase-todo", GIT_FILE},
 		{"sequencer/todo", GIT_FILE},	     {"HEAD/x", GIT_UNKNOWN},
 		{"branches/x", GIT_UNKNOWN},	     {"lfs/objects/aa/x", GIT_ORDINARY},
@@ -45,6 +50,17 @@ START_TEST(each_file_is_what_it_is)
 
 	for (size_t i = 0; i < LEN(rows); i++)
 		ck_assert_msg(git_member(rows[i].path) == rows[i].what, "%s: %d", rows[i].path, (int)git_member(rows[i].path));
+}
+END_TEST
+
+START_TEST(folders_below_modules_may_lead_to_one)
+{
+	ck_assert(git_member_nested("modules"));
+	ck_assert(git_member_nested("modules/lib/objects"));
+	ck_assert(git_member_nested("worktrees/a/modules/x"));
+	ck_assert(!git_member_nested("objects/modules"));
+	ck_assert(!git_member_nested("worktrees/modules"));
+	ck_assert(!git_member_nested("modulesx/y"));
 }
 END_TEST
 
@@ -68,6 +84,7 @@ int main(void)
 	TCase *t = tcase_create("git_member");
 
 	tcase_add_test(t, each_file_is_what_it_is);
+	tcase_add_test(t, folders_below_modules_may_lead_to_one);
 	tcase_add_test(t, both_who_ask_agree);
 	suite_add_tcase(s, t);
 

@@ -318,6 +318,33 @@ START_TEST(names_that_git_does_not_have_are_told)
 }
 END_TEST
 
+START_TEST(submodules_may_be_called_like_a_store)
+{
+	put(".git/modules/src/logs/config", "old");
+	put(".git/modules/src/logs/hooks/post-merge", "old");
+	put(".git/modules/lib/objects/aa/hooks/update", "old");
+	set();
+	put(".git/modules/src/logs/config", "new");
+	put(".git/modules/src/logs/hooks/post-checkout", "new");
+	put(".git/modules/lib/objects/aa/hooks/update", "new");
+	put(".git/modules/docs/refs/x/config", "new");
+	put(".git/modules/src/logs/objects/aa/bb", "new");
+	put(".git/modules/src/logs/logs/HEAD", "new");
+	put(".git/modules/src/logs/index", "new");
+	move(".git/modules/src/logs/hooks/post-merge", "kept");
+	ck_assert_int_eq(symlinkat("../../../elsewhere", mark.dir, ".git/modules/src/refs"), 0);
+	scan();
+	IS(".git/modules/src/logs/config", PROTECTED_MODIFIED);
+	IS(".git/modules/src/logs/hooks/post-checkout", PROTECTED_ADDED);
+	IS(".git/modules/lib/objects/aa/hooks/update", PROTECTED_MODIFIED);
+	IS(".git/modules/docs/refs/x/config", PROTECTED_ADDED);
+	IS(".git/modules/src/refs", PROTECTED_ADDED);
+	ck_assert(find(".git/modules/src/logs/config")->config);
+	ck_assert_uint_eq(rep.n, 5);
+	ck_assert(!rep.cut);
+}
+END_TEST
+
 START_TEST(a_link_in_place_of_a_git_folder_is_told)
 {
 	char path[128];
@@ -365,6 +392,7 @@ int main(void)
 	tcase_add_test(t, many_are_counted);
 	tcase_add_test(t, too_deep_is_said);
 	tcase_add_test(t, names_that_git_does_not_have_are_told);
+	tcase_add_test(t, submodules_may_be_called_like_a_store);
 	tcase_add_test(t, a_link_in_place_of_a_git_folder_is_told);
 	tcase_add_test(t, hooks_by_another_name_are_told);
 	suite_add_tcase(s, t);
