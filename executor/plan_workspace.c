@@ -397,6 +397,9 @@ static void protect_hooks(struct plan_ctx *c)
 	git_hooks_find(&h, c->p->workspace);
 	for (size_t i = 0; i < h.n; i++)
 		protect_hook_folder(c, h.path[i]);
+	if (h.unclear)
+		plan_notice(c->p, "git's hooks of \"%s\" cannot be judged (core.hooksPath; --allow-protected %s accepts that)", c->p->workspace,
+			    PROTECTED_GIT_HOOKS);
 	git_hooks_release(&h);
 }
 

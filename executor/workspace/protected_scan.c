@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -62,6 +63,7 @@ struct folder {
 	bool placed;		/* it was put here in the meantime: everything in it is new at its place */
 	bool changed;		/* its entries may have changed */
 	bool loose;		/* with GIT: by what is in it, not by its name: other names in it are the work */
+	bool hooks;		/* the repository in it has named others */
 	unsigned bare;		/* marks of a bare repository: bits of 7 */
 };
 
@@ -239,14 +241,32 @@ static void git_entry(struct walk *w, const struct folder *f, const char *name, 
 	}
 }
 
+/* A repository below the top, while its working tree is read: its folder of hooks may have another name */
+static void nested_hooks(struct walk *w, struct folder *f)
+{
+	struct git_hooks *h = &w->m->hooks;
+	size_t before = h->n, len = w->len - strlen("/.git");
+	bool unclear = h->unclear;
+	char top[PATH_MAX] AK_UNINIT;
+
+	if (f->depth == 0 || !h->workspace || f->hooks)
+		return;
+	if (snprintf(top, sizeof(top), "%s/%.*s", h->workspace, (int)len, w->path) >= (int)sizeof(top))
+		return;
+	git_hooks_add(h, top, h->workspace);
+	f->hooks = h->n != before || h->unclear != unclear;
+}
+
 static void plain_entry(struct walk *w, struct folder *f, const char *name, unsigned char type, uint64_t ino)
 {
 	enum protected_class class = protected_match(name);
 	bool folder = is_folder(f, name, type);
 
-	if (class < PROTECTED_BLOCK && w->m->hooks.n > 0 && git_hooks_has(&w->m->hooks, w->path))
+	if (class < PROTECTED_BLOCK && (w->m->hooks.n > 0 || w->m->hooks.unclear) && git_hooks_has(&w->m->hooks, w->path))
 		class = PROTECTED_BLOCK;
 	f->bare |= strcmp(name, "HEAD") == 0 ? 1 : strcmp(name, "objects") == 0 ? 2 : strcmp(name, "refs") == 0 ? 4 : 0;
+	if (w->r && class == PROTECTED_GIT)
+		nested_hooks(w, f);
 	if (!folder) {
 		if (class != PROTECTED_NO)
 			check(w, f, name, false);
@@ -394,6 +414,10 @@ static void scan_folder(struct walk *w, struct folder *f)
 	if (w->r)
 		w->r->folders++;
 	read_folder(w, f);
+	if (f->hooks && lseek(f->fd, 0, SEEK_SET) == 0) {	/* what came before .git may lie in them */
+		w->names.len = from;
+		read_folder(w, f);
+	}
 	enter_all(w, f, from);
 	w->names.len = from;
 	if (f->where != PLAIN || f->bare != 7 || !w->r)

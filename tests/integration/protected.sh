@@ -107,6 +107,32 @@ sleep 0.05
 ak --json -- sh -c 'mkdir tools/hooks; echo y >tools/hooks/pre-commit; echo z >tools/z'
 is "told when it appears" "$(told)" tools/hooks/pre-commit
 
+t "98:hooks-of-submodules-and-nested-repositories"
+repo
+mkdir -p "$WS/.git/modules/src/logs/hooks" "$WS/one/hk"
+git init -q "$WS/one"
+git -C "$WS/one" config core.hooksPath hk
+sleep 0.05
+ak --json -- sh -c 'm=.git/modules/src/logs; echo x >$m/hooks/post-checkout; git config -f $m/config core.fsmonitor x; echo x >one/hk/pre-push'
+is "told" "$(js '" ".join(sorted(p["path"] for p in d["changes"]["protected"]))')" \
+	".git/modules/src/logs/config .git/modules/src/logs/hooks/post-checkout one/hk/pre-push"
+is "keys" "$(js '[p["keys"] for p in d["changes"]["protected"] if p["path"].endswith("config")]')" "[['core.fsmonitor']]"
+
+t "98:hooks-by-a-home-or-a-link"
+repo
+mkdir "$WS/hk" "$WS/tools"
+ln -s "$WS" "$DIR/other"
+echo x | tee "$WS/hk/pre-commit" >"$WS/tools/pre-commit"
+git -C "$WS" config core.hooksPath "~/${WS##*/}/hk"
+git -C "$WS" config --add core.hooksPath "$DIR/other/tools"
+run env HOME="${WS%/*}" "$AK" exec -C "$WS" -- sh -c 'echo y >hk/pre-commit; echo y >tools/pre-commit; true'
+is "as they were" "$(cat "$WS/hk/pre-commit" "$WS/tools/pre-commit")" "x
+x"
+git -C "$WS" config --add core.hooksPath "~nobody/x"
+ak -- true
+like "said" "$(err)" "^ak: .*git's hooks of .* cannot be judged (core.hooksPath"
+rm "$DIR/other"
+
 t "98:a-workspace-in-a-protected-folder"
 mkdir -p "$WS/.vscode/x" "$WS/.git/hooks"
 run "$AK" exec -C "$WS/.vscode/x" -- touch MARK

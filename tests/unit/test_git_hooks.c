@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -167,6 +168,139 @@ START_TEST(what_is_no_file_is_not_read)
 }
 END_TEST
 
+START_TEST(homes_are_expanded)
+{
+	put("w/.git/config", "[core]\nhooksPath = ~/w/hk\n");
+	ck_assert_int_eq(setenv("HOME", top, 1), 0);
+	git_hooks_find(&h, at("w"));
+	ck_assert_uint_eq(h.n, 1);
+	ck_assert_str_eq(h.path[0], "hk");
+	ck_assert(!h.unclear);
+	ck_assert(!git_hooks_has(&h, "x/pre-commit"));
+}
+END_TEST
+
+START_TEST(what_cannot_be_judged_makes_names_of_hooks_count)
+{
+	put("w/.git/config", "[core]\nhooksPath = ~somebody/w/hk\n");
+	git_hooks_find(&h, at("w"));
+	ck_assert_uint_eq(h.n, 0);
+	ck_assert(h.unclear);
+	ck_assert(git_hooks_has(&h, "x/pre-commit"));
+	ck_assert(!git_hooks_has(&h, "x/main.c"));
+}
+END_TEST
+
+START_TEST(links_are_seen_through)
+{
+	char text[256], link[256];
+
+	put("w/hk/pre-commit", "");
+	put("w/tools/x", "");
+	(void)snprintf(link, sizeof(link), "%s/other", top);
+	ck_assert_int_eq(symlink(at("w"), link), 0);
+	(void)snprintf(link, sizeof(link), "%s/w/l", top);
+	ck_assert_int_eq(symlink("tools", link), 0);
+	(void)snprintf(text, sizeof(text), "[core]\nhooksPath = %s/other/hk\nhooksPath = %s/other/new/deep\nhooksPath = l\n", top, top);
+	put("w/.git/config", text);
+	git_hooks_find(&h, at("w"));
+	ck_assert_uint_eq(h.n, 4);
+	ck_assert_str_eq(h.path[0], "hk");
+	ck_assert_str_eq(h.path[1], "new/deep");
+	ck_assert_str_eq(h.path[2], "l");
+	ck_assert_str_eq(h.path[3], "tools");
+}
+END_TEST
+
+START_TEST(of_many_the_last_are_kept)
+{
+	char *text = malloc(64u * GIT_HOOKS_MAX);
+	size_t n = 0;
+
+	ck_assert_ptr_nonnull(text);
+	for (unsigned i = 0; i <= GIT_HOOKS_MAX; i++)
+		n += (size_t)sprintf(text + n, "hooksPath = h%u\n", i);
+	put("w/.git/config", text);
+	free(text);
+	git_hooks_find(&h, at("w"));
+	ck_assert_uint_eq(h.n, GIT_HOOKS_MAX);
+	ck_assert(h.unclear);
+	ck_assert(!git_hooks_has(&h, "h0/x"));
+	ck_assert(git_hooks_has(&h, "h1/x"));
+	ck_assert(git_hooks_has(&h, "h256/x"));
+}
+END_TEST
+
+START_TEST(too_large_is_unclear)
+{
+	put("w/.git/config", "");
+	ck_assert_int_eq(truncate(at("w/.git/config"), GIT_HOOKS_CONFIG), 0);
+	git_hooks_find(&h, at("w"));
+	ck_assert(!h.unclear);
+	ck_assert_int_eq(truncate(at("w/.git/config"), GIT_HOOKS_CONFIG + 1), 0);
+	git_hooks_find(&h, at("w"));
+	ck_assert(h.unclear);
+}
+END_TEST
+
+START_TEST(by_a_link_no_device_is_opened)
+{
+	char link[256];
+
+	char event[512];
+	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC), fd;
+
+	put("w/.git/x", "");
+	ck_assert_int_eq(mkfifo(at("fifo"), 0600), 0);
+	ck_assert_int_ge(inotify_add_watch(watch, at("fifo"), IN_OPEN), 0);
+	(void)snprintf(link, sizeof(link), "%s/w/.git/config", top);
+	ck_assert_int_eq(symlink("../../fifo", link), 0);
+	git_hooks_find(&h, at("w"));
+	ck_assert_uint_eq(h.n, 0);
+	ck_assert_int_lt(read(watch, event, sizeof(event)), 0);
+	fd = open(at("fifo"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);	/* an opening would have been seen */
+	ck_assert_int_gt(read(watch, event, sizeof(event)), 0);
+	close(fd);
+	close(watch);
+	ck_assert_int_eq(unlink(link), 0);
+	put("plain", "hooksPath = hk\n");
+	ck_assert_int_eq(symlink("../../plain", link), 0);
+	git_hooks_find(&h, at("w"));
+	ck_assert_uint_eq(h.n, 1);
+}
+END_TEST
+
+START_TEST(root_reads_as_the_owner)
+{
+	char link[256];
+
+	if (geteuid() != 0)
+		return;
+	put("secret", "hooksPath = hk\n");
+	put("w/.git/x", "");
+	(void)snprintf(link, sizeof(link), "%s/w/.git/config", top);
+	ck_assert_int_eq(symlink("../../secret", link), 0);
+	ck_assert_int_eq(chmod(top, 0755), 0);
+	ck_assert_int_eq(chmod(at("secret"), 0600), 0);
+	git_hooks_find(&h, at("w"));
+	ck_assert_uint_eq(h.n, 1);	/* root's own workspace */
+	git_hooks_release(&h);
+	ck_assert_int_eq(chown(at("w"), 65534, 65534), 0);
+	git_hooks_find(&h, at("w"));
+	ck_assert_uint_eq(h.n, 0);
+	ck_assert(h.unclear);
+	git_hooks_release(&h);
+	ck_assert_int_eq(chmod(at("secret"), 0640), 0);	/* a group that root is in */
+	git_hooks_find(&h, at("w"));
+	ck_assert_uint_eq(h.n, 0);
+	ck_assert_int_eq(chmod(at("secret"), 0644), 0);
+	git_hooks_find(&h, at("w"));
+	ck_assert_uint_eq(h.n, 1);
+	ck_assert_int_eq(chmod(at("secret"), 0600), 0);
+	ck_assert_int_ge(open(at("secret"), O_RDONLY | O_CLOEXEC), 0);	/* our ids are our own again */
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("git_hooks");
@@ -180,6 +314,13 @@ int main(void)
 	tcase_add_test(t, the_workspace_may_be_one);
 	tcase_add_test(t, linked_worktrees_are_followed);
 	tcase_add_test(t, what_is_no_file_is_not_read);
+	tcase_add_test(t, homes_are_expanded);
+	tcase_add_test(t, what_cannot_be_judged_makes_names_of_hooks_count);
+	tcase_add_test(t, links_are_seen_through);
+	tcase_add_test(t, of_many_the_last_are_kept);
+	tcase_add_test(t, too_large_is_unclear);
+	tcase_add_test(t, by_a_link_no_device_is_opened);
+	tcase_add_test(t, root_reads_as_the_owner);
 	suite_add_tcase(s, t);
 
 	SRunner *r = srunner_create(s);

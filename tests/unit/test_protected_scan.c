@@ -358,6 +358,28 @@ START_TEST(a_link_in_place_of_a_git_folder_is_told)
 }
 END_TEST
 
+START_TEST(nested_hooks_by_another_name_are_told)
+{
+	put("one/.git/config", "[core]\nhooksPath = hk\n");
+	put("one/hk/pre-commit", "old");
+	put("two/.git/config", "[core]\nhooksPath = .\n");
+	put("two/pre-push", "old");
+	put("src/deep/hk/pre-commit", "old");
+	hooks.workspace = strdup(top);
+	set();
+	put("one/hk/pre-commit", "new");
+	put("one/hk/lib/x", "new");
+	put("one/other", "new");
+	put("two/pre-push", "new");
+	put("src/deep/hk/pre-commit", "new");
+	scan();
+	IS("one/hk/pre-commit", PROTECTED_MODIFIED);
+	IS("one/hk/lib/x", PROTECTED_ADDED);
+	IS("two/pre-push", PROTECTED_MODIFIED);
+	ck_assert_uint_eq(rep.n, 3);
+}
+END_TEST
+
 START_TEST(hooks_by_another_name_are_told)
 {
 	put("tools/hooks/pre-push", "old");
@@ -394,6 +416,7 @@ int main(void)
 	tcase_add_test(t, names_that_git_does_not_have_are_told);
 	tcase_add_test(t, submodules_may_be_called_like_a_store);
 	tcase_add_test(t, a_link_in_place_of_a_git_folder_is_told);
+	tcase_add_test(t, nested_hooks_by_another_name_are_told);
 	tcase_add_test(t, hooks_by_another_name_are_told);
 	suite_add_tcase(s, t);
 
