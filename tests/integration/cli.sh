@@ -22,7 +22,7 @@ for v in 0 -1 1x "" 1e12 abc; do bad "timeout-'$v'" "--timeout" --timeout "$v"; 
 for v in 0 -1 abc ""; do bad "cpus-'$v'" "--cpus" --cpus "$v"; done
 for v in -1 10x 99999999999999999999; do bad "max-output-'$v'" "--max-output" --max-output "$v"; done
 for v in 0 -1 x; do bad "cpu-time-'$v'" "--cpu-time" --cpu-time "$v"; done
-for v in 0 -1 x; do bad "nofile-'$v'" "--nofile" --nofile "$v"; done
+for v in 0 1 3 7 -1 x; do bad "nofile-'$v'" "--nofile" --nofile "$v"; done
 for v in -1 0 10x; do bad "disk-'$v'" "--disk" --disk "$v"; done
 for v in -1 10x; do bad "fsize-'$v'" "--fsize" --fsize "$v"; done
 bad kill-after "--kill-after" --kill-after -1

@@ -303,7 +303,8 @@ START_TEST(bad_numbers_name_option_and_value)
 	    "c");
 	BAD("--pids: \"4194305\" is not a whole number from 1 to 4194304", "--pids", "4194305", "c");
 	BAD("--pids-limit: \"-1\" is not a whole number from 1 to 4194304", "--pids-limit", "-1", "c");
-	BAD("--nofile: \"1.5\" is not a whole number from 1 to 1073741816", "--nofile", "1.5", "c");
+	BAD("--nofile: \"1.5\" is not a whole number from 8 to 1073741816", "--nofile", "1.5", "c");
+	BAD("--nofile: \"7\" is not a whole number from 8 to 1073741816", "--nofile", "7", "c");
 	BAD("--cpus: \"8192.001\" is too large (at most 8192)", "--cpus", "8192.001", "c");
 	BAD("--cpus: \"x\" is not a number of processors (use one such as 2 or 0.5, or max)", "--cpus", "x",
 	    "c");
