@@ -40,6 +40,7 @@
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_weaken.h"
 #include "executor/stream.h"
+#include "executor/workspace/apply_text.h"
 
 #define EXIT_FAILED 125
 
@@ -228,6 +229,16 @@ const struct backend_ops backend_native = {
 	.name = "native", .probe = native_probe, .create = native_create, .exec = native_exec, .destroy = native_destroy,
 };
 
+/* what was made in the layer, but never comes into a workspace */
+static void tell_special(struct exec_run *r)
+{
+	struct ak_buf b = { 0 };
+
+	if (apply_special(&r->cow.changes, &b) > 0 && !b.failed)
+		plan_notice(&r->p.plan, "%s", b.data);
+	ak_buf_release(&b);
+}
+
 /* what a cow run changed; taken over only when the command itself says that it succeeded */
 static int end_changes(struct exec_run *r, struct ak_err *err)
 {
@@ -239,6 +250,8 @@ static int end_changes(struct exec_run *r, struct ak_err *err)
 		plan_notice(&r->p.plan, "the changes could not be listed and are kept as %s: %s", r->cow.cs.id, warn.msg);
 	if (e < 0)
 		r->stage = "apply";
+	if (r->cow.applied)
+		tell_special(r);
 	return e;
 }
 

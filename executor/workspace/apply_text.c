@@ -58,3 +58,23 @@ int apply_refuse(const struct apply *a, const char *id, struct ak_err *err)
 		    conflicts ? "--force takes those in conflict too" : "--allow-protected NAME takes a protected one too");
 	return -code;
 }
+
+size_t apply_special(const struct journal *j, struct ak_buf *out)
+{
+	size_t n = 0, shown = 0;
+
+	for (size_t i = 0; i < j->n; i++)
+		n += (j->v[i].flags & CHANGE_SPECIAL) != 0;
+	if (n == 0)
+		return 0;
+	ak_buf_printf(out, "%zu special file%s not taken over:", n, n == 1 ? " was" : "s were");
+	for (size_t i = 0; i < j->n && shown < APPLY_NAMES_SHOWN; i++) {
+		if (!(j->v[i].flags & CHANGE_SPECIAL))
+			continue;
+		ak_buf_str(out, shown++ ? ", " : " ");
+		visible_quote(out, j->v[i].path);
+	}
+	if (n > shown)
+		ak_buf_printf(out, " and %zu more", n - shown);
+	return n;
+}

@@ -18,7 +18,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_err.h"
+#include "executor/workspace/apply_text.h"
 #include "executor/workspace/journal.h"
 #include "executor/workspace/protected_place.h"
 #include "executor/workspace/scan.h"
@@ -576,6 +578,35 @@ static int race_fixture(pthread_t *t)
 	return dir;
 }
 
+START_TEST(special_files_are_counted_and_named)
+{
+	static const char *const names[] = { "a\nb", "plain", "p", "q", "r" };
+	struct journal list = { 0 };
+	struct ak_buf b = { 0 };
+
+	ck_assert_uint_eq(apply_special(&list, &b), 0);
+	ck_assert_uint_eq(b.len, 0);
+	for (size_t i = 0; i < 2; i++) {
+		const struct change c = { .path = (char *)(uintptr_t)names[i], .op = CHANGE_ADDED, .flags = i == 1 ? 0 : CHANGE_SPECIAL };
+
+		ck_assert_int_eq(journal_add(&list, &c, NULL), 0);
+	}
+	ck_assert_uint_eq(apply_special(&list, &b), 1);
+	ck_assert_str_eq(b.data, "1 special file was not taken over: \"a\\x0ab\"");
+	ak_buf_release(&b);
+	b = (struct ak_buf){ 0 };
+	for (size_t i = 2; i < 5; i++) {
+		const struct change c = { .path = (char *)(uintptr_t)names[i], .op = CHANGE_ADDED, .flags = CHANGE_SPECIAL };
+
+		ck_assert_int_eq(journal_add(&list, &c, NULL), 0);
+	}
+	ck_assert_uint_eq(apply_special(&list, &b), 4);
+	ck_assert_str_eq(b.data, "4 special files were not taken over: \"a\\x0ab\", \"p\", \"q\" and 1 more");
+	ak_buf_release(&b);
+	journal_release(&list);
+}
+END_TEST
+
 START_TEST(nothing_lands_outside_however_links_are_swapped)
 {
 	unsigned long n = tries(), done = 0, refused = 0;
@@ -650,6 +681,7 @@ int main(void)
 	tcase_add_test(t, the_workspace_itself_may_become_a_repository);
 	tcase_add_test(t, a_repository_that_was_one_has_an_ordinary_head);
 	tcase_add_test(t, a_link_in_the_way_is_never_followed);
+	tcase_add_test(t, special_files_are_counted_and_named);
 	suite_add_tcase(s, t);
 	tcase_add_checked_fixture(race, fixture, end_fixture);
 	tcase_set_timeout(race, 3600);
