@@ -23,6 +23,7 @@ struct ak_err;
 #define DOCKER_LABEL_OWNER "ak.owner"	/* who made the container: docker_owner.h */
 #define DOCKER_LABEL_UID "ak.uid"
 #define DOCKER_START_S 120u		/* for a container to start, its image fetched */
+#define DOCKER_UNWANTED_S 15u		/* for one that is no longer wanted: then the docker CLI is killed, whatever that leaves */
 #define DOCKER_SLACK_S 5u		/* for `docker exec` itself, beyond the command's time */
 #define DOCKER_CLOSE_S 30u		/* for a container to be removed */
 #define DOCKER_NAME_LEN (12 + 12)	/* "agentkernel-" and 12 hexadecimal digits */

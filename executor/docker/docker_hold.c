@@ -59,15 +59,9 @@ static bool stop_readable(void *ctx)
 {
 	struct hold *h = ctx;
 
-	h->stop = h->stop || held_stopped(h->signals);
+	if (held_stopped(h->signals))
+		session_unwanted(&h->s);
 	return true;
-}
-
-static uint64_t stop_deadline(void *ctx)
-{
-	const struct hold *h = ctx;
-
-	return h->stop ? 1 : 0;
 }
 
 static bool stop_expired(void *ctx)
@@ -178,7 +172,7 @@ static int serve(struct hold *h, const struct runner *runner, struct ak_err *err
 static int make(struct hold *h, const struct held_job *job, const struct runner *runner, char *owner, struct ak_err *err)
 {
 	struct session *s = &h->s;
-	const struct runner_hooks start = { .readable = stop_readable, .deadline = stop_deadline, .expired = stop_expired };
+	const struct runner_hooks start = { .readable = stop_readable, .deadline = session_deadline, .expired = stop_expired };
 	struct runner_hooks hooks = start;
 	int r;
 
@@ -195,6 +189,7 @@ static int make(struct hold *h, const struct held_job *job, const struct runner 
 	if (r == 0)
 		r = session_make_box(s, runner, owner, err);
 	s->box.hooks = NULL;
+	h->stop = s->cancelled;
 	return r == 0 ? watch_both(h, err) : r;
 }
 

@@ -36,6 +36,9 @@ bool session_readable(void *ctx);
 uint64_t session_deadline(void *ctx);
 bool session_expired(void *ctx);
 
+/** session_unwanted() - the container is to go. One that is being made gets DOCKER_UNWANTED_S to be made, by deadline_ns */
+void session_unwanted(struct session *s);
+
 /** session_pass_on() - bytes of the command's standard error to its reader; time and executor are looked at meanwhile */
 void session_pass_on(struct session *s, const uint8_t *p, size_t n);
 
@@ -45,7 +48,7 @@ bool session_has_stdin(void);
 /**
  * session_make_box() - make the container
  * @owner:	filled; what d->conf.owner points to from then on
- * Return: 0 when it runs, is held by what was asked for, and leftovers are gone; negative errno.
+ * Return: 0 when it runs, is held by what was asked for, and leftovers are gone, or when it was cancelled meanwhile; negative errno.
  */
 int session_make_box(struct session *s, const struct runner *runner, char owner[DOCKER_OWNER_BYTES], struct ak_err *err);
 

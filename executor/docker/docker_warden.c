@@ -48,12 +48,23 @@ static void kill_box(struct session *s)
 	s->deadline_ns = session_after_ms(KILLED_GRACE_MS);
 }
 
+/*
+ * While it is being made it cannot be killed, and whoever ends the docker CLI in the middle of `docker run` ends, with podman, the
+ * engine: what that had started so far, nobody removes any more. So it is made, and removed.
+ */
+void session_unwanted(struct session *s)
+{
+	if (!s->cancelled && !s->box.started)
+		s->deadline_ns = session_after_ms((uint64_t)DOCKER_UNWANTED_S * 1000);
+	s->cancelled = true;
+}
+
 static void on_signal(struct session *s, int signo)
 {
 	const char *name = sigabbrev_np(signo);
 
 	if (signo < 0 || signo == SIGKILL) {
-		s->cancelled = true;
+		session_unwanted(s);
 		if (s->box.started)
 			kill_box(s);
 	} else if (name && s->phase == PHASE_RUN) {
@@ -99,13 +110,6 @@ bool session_expired(void *ctx)
 }
 
 /* while the container is being made: the only thing to look for is that it is not wanted any more */
-static uint64_t hook_start_deadline(void *ctx)
-{
-	const struct session *s = ctx;
-
-	return s->cancelled ? 1 : 0;
-}
-
 static bool hook_start_expired(void *ctx)
 {
 	(void)ctx;
@@ -290,6 +294,8 @@ int session_make_box(struct session *s, const struct runner *runner, char owner[
 	}
 	if (r < 0)
 		return ak_err_wrap(err, "docker sandbox unavailable");
+	if (s->cancelled)
+		return 0;
 	s->w->facts->isolated = true;
 	if (!AK_WEAK(ak_weaken_mask(), AK_WEAK_KEEPER))
 		(void)docker_box_sweep(&s->box, docker_start_time);
@@ -333,7 +339,7 @@ int docker_warden(struct warden *w, void *arg)
 {
 	struct session s = { .w = w, .d = arg, .ctl_open = true };
 	const struct runner runner = { .run = runner_program_run, .ctx = &s.d->program };
-	const struct runner_hooks start = { .watch = w->ctl, .readable = session_readable, .deadline = hook_start_deadline,
+	const struct runner_hooks start = { .watch = w->ctl, .readable = session_readable, .deadline = session_deadline,
 					    .expired = hook_start_expired };
 	char owner[DOCKER_OWNER_BYTES];
 	struct ak_err err = { 0 }, left = { 0 };
