@@ -37,6 +37,8 @@ look() {
 	BE_FOREIGN=foreign BE_PASSED=passed OPENAI_API_KEY=s3cr3t MY_PASSWORD_X=s3cr3t timeout 120 "$AK" exec -C "$LOOKWS" "${BFLAGS[@]}" \
 		${limits[@]+"${limits[@]}"} -t 60 --report "$DIR/look.$BE.json" -e "BE_ASKED=a b" -e BE_PASSED -e "OUTSIDE=$DIR/outside" \
 		-e "HOSTPID=$$" -c "$LOOK" </dev/null >"$LOOKED" 2>"$LOOKERR" || LOOKRC=$?
+	stuck_reader &
+	STUCK=$!
 }
 
 row_exit_code() {
@@ -145,16 +147,21 @@ row_reader_gone() {
 	ok "gone" gone "7004.$$"
 }
 
-row_stuck_reader() {
-	local reader
-	mkfifo "$WS/fifo"
-	sleep 300 <"$WS/fifo" &
+# it waits most of the time: begun with the first row, beside the others
+stuck_reader() {
+	local reader rc=0 fifo=$DIR/stuck.$BE.fifo
+	mkfifo "$fifo"
+	sleep 300 <"$fifo" &
 	reader=$!
-	RC=0
-	timeout 100 "$AK" exec -C "$WS" "${BFLAGS[@]}" -q -t 1 --kill-after 1s -c 'head -c 3000000 /dev/zero >&2' </dev/null >"$O" 2>"$WS/fifo" || RC=$?
+	timeout 100 "$AK" exec -C "$LOOKWS" "${BFLAGS[@]}" -q -t 1 --kill-after 1s -c 'head -c 3000000 /dev/zero >&2' </dev/null >/dev/null 2>"$fifo" || rc=$?
 	kill "$reader"
 	wait "$reader" 2>/dev/null
-	is "code" "$RC" 124
+	echo "$rc" >"$DIR/stuck.$BE"
+}
+
+row_stuck_reader() {
+	wait "$STUCK"
+	is "code" "$(cat "$DIR/stuck.$BE")" 124
 }
 
 row_env_secrets() {

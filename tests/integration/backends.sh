@@ -281,6 +281,39 @@ like "create: message" "$(err)" "^ak: docker sandbox unavailable: could not star
 is "create: no list" "$("$AK" ls)" ""
 is "left" "$("$DOCKER" ps -aq 2>/dev/null)" ""
 
+# podman's monitors, runc, and what it has begun to be a container, of our images
+half_made() {
+	local f
+	for f in $(grep -lsz -xE '.*/(conmon|runc)' /proc/[0-9]*/cmdline); do
+		grep -qsaF "$DIR/" "$f" "${f%cmdline}mountinfo" && f=${f#/proc/} && echo "${f%/cmdline}"
+	done
+}
+
+none_half_made() {
+	[ -z "$(half_made)" ]
+}
+
+# its end comes as soon as something of the container is there, and a little later. FULL=1: at twenty moments
+t docker:stopped-while-it-is-made
+moments="00 06"
+[ -z "${FULL:-}" ] || moments=$(seq -w 0 19)
+for m in $moments; do
+	"$AK" create made -C "$WS" --backend docker --identity root --image "$IMAGE" </dev/null >"$O" 2>"$E" &
+	pid=$!
+	for ((i = 0; i < 3000; i++)); do
+		none_half_made || break
+		sleep 0.01
+	done
+	[ "$i" -lt 3000 ] || nok "never begun: $(err)"
+	sleep "0.$m"
+	run "$AK" rm --force made
+	is "rm" "$RC $(err)" "0 "
+	wait "$pid" 2>/dev/null
+	wait_for none_half_made || nok "0.$m s after it began, this was left: $(half_made)"
+	wait_for nothing_left || nok "0.$m s after it began, this was left: $(left)"
+done
+is "list" "$("$AK" ls)" ""
+
 t docker:agent
 agent inside --backend docker --identity root --image "$IMAGE" --write direct -y
 is "code" "$RC" 0
