@@ -74,22 +74,27 @@ static void feed_clean(struct funnel *f, const char *p, size_t n)
 	drain(f);
 }
 
-#define FEED_BYTES 65536u
+#define FEED_BYTES 16384u
 
+/* NUL is U+FFFD: put together here, for every piece that goes on costs a look and a write */
 static void feed(struct funnel *f, const char *p, size_t n)
 {
-	while (n > 0) {
-		size_t part = n < FEED_BYTES ? n : FEED_BYTES;
-		const char *nul = memchr(p, '\0', part);
+	char buf[FEED_BYTES];
+	size_t len = 0;
 
-		feed_clean(f, p, nul ? (size_t)(nul - p) : part);
-		if (nul) {
-			feed_clean(f, "\xef\xbf\xbd", 3);
-			part = (size_t)(nul - p) + 1;
+	for (size_t i = 0; i < n; i++) {
+		if (len + 3 > sizeof(buf)) {
+			feed_clean(f, buf, len);
+			len = 0;
 		}
-		p += part;
-		n -= part;
+		if (p[i] != '\0') {
+			buf[len++] = p[i];
+			continue;
+		}
+		memcpy(buf + len, "\xef\xbf\xbd", 3);
+		len += 3;
 	}
+	feed_clean(f, buf, len);
 }
 
 int tool_finish(struct tool_run *r, bool is_error, const struct tool_piece *v, size_t n)

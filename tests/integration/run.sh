@@ -268,6 +268,12 @@ is long "$(res 6)" "ERR the path is too long"
 is empty "$(res 7)" "ERR the path is empty"
 like slash "$(res 8)" "^ERR new/ names a folder"
 
+t many-NUL-bytes-are-cheap
+say "$(calls bash '{"command":"head -c 3000000 /dev/zero"}')" "$answer"
+talk go
+is "exit code" "$RC" 0
+like "shown as U+FFFD, and cut" "$(res 1)" "truncated 89[0-9]*"
+
 t truncation-and-spool
 say "$(bash_step 'seq 1 20000; echo ghp_0123456789abcdefghijABCDEFGHIJ0123456789')" "$answer"
 talk go
