@@ -197,6 +197,9 @@ int gate_open(struct gate *g, const struct run_opts *o, const char *session, boo
 	int rc;
 
 	g->policy = o->policy_given ? o->policy : harmless ? APPROVE_AUTO_ALLOW : APPROVE_ALWAYS_ASK;
+	g->allows = o->allow.n > 0;
+	g->denies = o->deny.n > 0;
+	g->plan = o->plan;
 	g->person = gate_terminal();
 	a.policy = g->policy;
 	if (g->person) {
@@ -266,4 +269,13 @@ int gate_call(void *ctx, const char *tool, const struct cJSON *args, struct appr
 	if (rc == 0 && strcmp(tool, "bash") == 0 && ret->verdict == APPROVE_ALLOW)
 		rc = approver_folder(g->approver, NULL);
 	return rc;
+}
+
+enum loop_order gate_order(void *ctx, const char *tool, const struct cJSON *args)
+{
+	const struct gate *g = ctx;
+
+	if (!approve_gated(tool, args))
+		return g->denies ? LOOP_AFTER_CHANGES : LOOP_ANY_TIME;
+	return g->policy == APPROVE_AUTO_ALLOW && !g->allows && !g->denies && !g->plan ? LOOP_ANY_TIME : LOOP_AFTER_ALL;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "agent/approve.h"
+#include "agent/loop.h"
 
 struct ak_err;
 struct budget;
@@ -24,6 +25,7 @@ struct run_opts;
  * @approver:	owned
  * @xc, @provider, @budget, @cancel: borrowed
  * @person:	there is a terminal to ask on; else what would have to be asked is denied
+ * @allows, @denies: there are rules of --allow, of --deny; @plan: of --plan
  */
 struct gate {
 	enum approve_policy policy;
@@ -33,6 +35,9 @@ struct gate {
 	struct budget *budget;
 	struct cancel *cancel;
 	bool person;
+	bool allows;
+	bool denies;
+	bool plan;
 };
 
 /** gate_check() - are the rules rules? Before anything is made. Return: 0; -EINVAL. */
@@ -52,6 +57,12 @@ const char *gate_name(const struct gate *g);
 int gate_plan(void *ctx, const struct msg *turn);
 /** gate_call() - as approve_call(); @ctx: struct gate */
 int gate_call(void *ctx, const char *tool, const struct cJSON *args, struct approve_answer *ret);
+/**
+ * gate_order() - when a call is judged and started; @ctx: struct gate
+ * Where a link leads is changed by calls: what is judged by rules or by a person waits for the calls before it, and those behind it
+ * wait for it. Without rules policy auto judges nothing by files.
+ */
+enum loop_order gate_order(void *ctx, const char *tool, const struct cJSON *args);
 
 /**
  * gate_yes() - ask the person on the terminal something that is answered with y or n

@@ -34,10 +34,18 @@ struct schema;
 #define LOOP_TOOLS_MAX 16u
 #define LOOP_KILL_MS 5000u	/* for running commands to end once the run has to */
 
+/* When a call of a turn is judged and started: what it is judged by may be changed by the calls before it */
+enum loop_order {
+	LOOP_ANY_TIME,	    /* beside the others */
+	LOOP_AFTER_CHANGES, /* when no LOOP_AFTER_ALL call before it runs */
+	LOOP_AFTER_ALL,	    /* when none before it runs */
+};
+
 /**
  * struct loop - what it works with; everything borrowed but what is marked
  * @schemas:	of the arguments, one for each row of @tools; loop_init() makes, loop_release() frees them
- * @plan:	hears of a turn before its calls are decided about; @approve: decides about one call; see approve_call()
+ * @plan:	hears of a turn before its calls are decided about; @approve: decides about one call, just before
+ *		it starts; see approve_call(); @order: when that is
  * @result:	turns, calls, denials and the end are noted there
  */
 struct loop {
@@ -53,6 +61,7 @@ struct loop {
 	struct run_result *result;
 	int (*plan)(void *ctx, const struct msg *turn);
 	int (*approve)(void *ctx, const char *tool, const struct cJSON *args, struct approve_answer *ret);
+	enum loop_order (*order)(void *ctx, const char *tool, const struct cJSON *args);
 	void *approve_ctx;
 	const char *system;
 	const char *effort;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The calls of one turn: checked and approved one after the other, run a few at a time, answered in order. Process: agent. */
+/* The calls of one turn: checked, each approved just before it starts, run a few at a time, answered in order. Process: agent. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -17,6 +17,7 @@ struct item {
 	struct cJSON *args; /* owned */
 	struct tool_run run;
 	enum trace_approved approved;
+	enum loop_order order;
 };
 
 /* all of them */
@@ -84,8 +85,8 @@ static int prepare(struct batch *b, const struct msg *m)
 		int rc = i < LOOP_CALLS_MAX ? validate(b, it)
 					    : tool_say(&it->run, true, "Not run: %u calls in one turn are the most", LOOP_CALLS_MAX);
 
-		if (rc == 0 && it->run.state != TOOL_DONE && !cancel_came(b->l->cancel))
-			rc = approve(b, it);
+		if (rc == 0 && it->run.state != TOOL_DONE)
+			it->order = b->l->order(b->l->approve_ctx, it->call->name, it->args);
 		if (rc < 0)
 			return rc;
 	}
@@ -94,24 +95,43 @@ static int prepare(struct batch *b, const struct msg *m)
 
 /* ---- running ---- */
 
+/* is what it is judged by still being changed, or would it change what others were judged by? */
+static bool must_wait(const struct batch *b, const struct item *it)
+{
+	bool changing = false;
+
+	for (size_t i = 0; i < b->next; i++)
+		changing = changing || (b->v[i].run.state == TOOL_RUNNING && b->v[i].order == LOOP_AFTER_ALL);
+	return it->order == LOOP_AFTER_ALL ? b->running > 0 : it->order == LOOP_AFTER_CHANGES && changing;
+}
+
+static int start_one(struct batch *b, struct item *it)
+{
+	struct tool_run *r = &it->run;
+	int rc = approve(b, it);
+
+	if (rc < 0 || r->state == TOOL_DONE || cancel_came(b->l->cancel))
+		return rc;
+	r->start_ms = tool_now_ms();
+	rc = r->tool->start(r);
+	b->running += r->state == TOOL_RUNNING;
+	return rc;
+}
+
 static int start_more(struct batch *b)
 {
-	while (b->next < b->n && b->running < LOOP_CALLS_AT_ONCE && !b->stop->stopped) {
-		struct tool_run *r = &b->v[b->next].run;
-		int rc;
+	int rc = 0;
 
+	while (rc == 0 && b->next < b->n && b->running < LOOP_CALLS_AT_ONCE && !b->stop->stopped) {
+		struct item *it = &b->v[b->next];
+
+		if (cancel_came(b->l->cancel) || must_wait(b, it))
+			break;
 		b->next++;
-		if (r->state == TOOL_DONE)
-			continue;
-		r->start_ms = tool_now_ms();
-		rc = r->tool->start(r);
-		if (rc < 0)
-			return rc;
-		b->running += r->state == TOOL_RUNNING;
-		if (cancel_came(b->l->cancel))
-			return 0;
+		if (it->run.state != TOOL_DONE)
+			rc = start_one(b, it);
 	}
-	return 0;
+	return rc;
 }
 
 static int deliver(struct batch *b, struct ak_event *ev)

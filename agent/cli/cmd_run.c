@@ -307,7 +307,8 @@ static int fill_loop(struct run *r)
 	(void)tool_search_load(&r->tools, NULL);
 	*l = (struct loop){ .provider = &r->provider, .budget = &r->budget, .hist = &r->hist, .transcript = &r->transcript,
 			    .env = &r->tools, .cancel = &r->cancel, .out = &r->out, .trace = &r->trace, .points = &r->points, .result = &r->result,
-			    .plan = gate_plan, .approve = gate_call, .approve_ctx = &r->gate, .system = r->head.system, .effort = r->opts.effort,
+			    .plan = gate_plan, .approve = gate_call, .order = gate_order, .approve_ctx = &r->gate,
+			    .system = r->head.system, .effort = r->opts.effort,
 			    .output_schema = r->structured.text, .session_id = r->session.id, .max_tokens = max_tokens(r) };
 	context_init(&l->context, r->opts.context, r->provider.price, r->provider.target.api == WIRE_REPLAY);
 	if (loop_init(l, r->xc.write == AK_WRITE_COW, &r->result.err) < 0)

@@ -564,6 +564,25 @@ for i in 2 3 4; do is "denied $i" "$(res $i)" "ERR Denied: no approver."; done
 is allowed "$(res 5)" hi
 no "not run" test -e "$WS/MARK"
 
+t judged-when-those-before-have-ended
+for args in "--approval ask --allow bash(mv*) --allow bash(ln*) --allow bash(sleep*) --allow write_file(src/*)" \
+	"--approval auto --deny write_file(.github/*)"; do
+	rm -rf "$WS/src" "$WS/old" "$WS/.github"
+	mkdir "$WS/src" "$WS/.github"
+	say "$(calls bash '{"command":"mv src old; ln -s .github src"}' bash '{"command":"sleep 0.3"}' bash '{"command":"sleep 0.3"}' \
+		bash '{"command":"sleep 0.3"}' write_file '{"path":"src/x","content":"MARK"}')" "$answer"
+	# shellcheck disable=SC2086
+	set -f
+	talk --apply never $args go
+	set +f
+	is "the link" "$(res 1)" "(no output)"
+	like "denied: $args" "$(res 5)" "^ERR Denied"
+done
+rm -rf "$WS/src" "$WS/.github"
+say "$(calls bash '{"command":"mkdir src"}' write_file '{"path":"src/x","content":"MARK"}' bash '{"command":"cat src/x"}')" "$answer"
+talk --apply never --deny 'write_file(.github/*)' go
+is "control: one after the other, and not denied" "$(res 3)" MARK
+
 t deny-wins
 say "$(calls bash '{"command":"rm f"}' bash '{"command":"true; /bin/rm f"}')" "$answer"
 : >"$WS/f"
