@@ -15,6 +15,7 @@
 #define SHELL (PROGRAM_RUNS | PROGRAM_SHELL | PROGRAM_WRAPS)
 #define CODE (PROGRAM_RUNS | PROGRAM_CODE)
 #define PURE PROGRAM_PURE
+#define PARTS_MAX 256u /* bytes of a name in which a - is looked for */
 
 static const struct {
 	const char *names; /* separated by blanks */
@@ -26,7 +27,14 @@ static const struct {
 	  "strace ltrace gdb valgrind perf watch parallel script unbuffer expect xvfb-run fakeroot proot firejail bwrap prlimit "
 	  "ssh setarch linux32 linux64 i386 x86_64 choom time command builtin exec start-stop-daemon systemd-run dbus-run-session "
 	  "catchsegv nsjail ak entr ts chronic daemonize screen tmux socat numactl eatmydata faketime torsocks proxychains "
-	  "ld.so ld-linux-x86-64.so ld-linux-aarch64.so cpulimit run-parts at batch newgrp sg pkexec machinectl ip rlwrap hyperfine dtach",
+	  "ld.so ld-linux-x86-64.so ld-linux-aarch64.so cpulimit run-parts at batch newgrp sg pkexec machinectl ip rlwrap hyperfine dtach "
+	  "ssh-agent ccache distcc sccache icecc schedtool cgexec capsh lxc-attach lxc-execute systemd-nspawn systemd-inhibit "
+	  "systemd-cat systemd-notify inotifywait incron dumb-init tini catatonit s6-setuidgid setlock softlimit chpst envdir runsv "
+	  "msgexec msgfilter run-mailcap see compose print x-terminal-emulator xterm uxterm konsole gnome-terminal xfce4-terminal "
+	  "lxterminal rxvt urxvt kitty alacritty foot sudoedit uftrace bpftrace rr lldb heaptrack trickle tsocks proxychains4 "
+	  "gosu su-exec fakechroot schroot pbuilder cowbuilder debuild dh_auto_build logsave scriptlive scriptreplay pee "
+	  "ifne mispipe zrun sem niceload aa-exec runcon pasta slirp4netns rootlesskit "
+	  "dpkg-buildpackage xdg-open open gio",
 	  WRAPS },
 	{ "find", WRAPS },
 	{ "xargs", WRAPS },
@@ -39,10 +47,14 @@ static const struct {
 	  "return break continue exit wait disown suspend logout coproc",
 	  STATE },
 	{ "awk gawk mawk nawk original-awk", CODE | PROGRAM_OPAQUE },
-	{ "sed gsed ed ex vi vim nvim nano emacs less more most man info view rvim pg", CODE },
+	{ "sed gsed ed ex vi vim nvim nano emacs less more most man info view rvim pg vimdiff gvim rview red pico micro joe jed mg "
+	  "emacsclient gedit kate code pager editor sensible-pager sensible-editor sensible-browser sensible-terminal www-browser "
+	  "x-www-browser w3m lynx links elinks zless xzless lesspipe lessfile apropos whatis zmore select-editor select-pager",
+	  CODE },
 	{ "python python2 python3 pypy pypy3 ipython perl ruby irb node nodejs deno bun php lua luajit tclsh wish Rscript R julia "
 	  "ghc runghc guile racket sbcl clisp erl elixir osascript pwsh powershell groovy scala jshell java ocaml bc dc m4 gnuplot "
-	  "octave sqlite3 psql mysql jrunscript xsltproc tshark nmap",
+	  "octave sqlite3 psql mysql jrunscript xsltproc tshark nmap perldoc pdb cpan mariadb sqlite mongo mongosh redis-cli "
+	  "ncat nc netcat nc.openbsd nc.traditional telnet tftp prove gdb-multiarch gdbserver luac maxima",
 	  CODE },
 	{ "make gmake bmake ninja cmake ctest meson scons bazel ant mvn gradle gradlew npm npx pnpm yarn corepack pip pip3 pipx uv uvx "
 	  "poetry tox nox pytest py.test cargo rustup rustc go gofmt dotnet msbuild composer gem bundle bundler rake mix rebar3 cabal "
@@ -51,7 +63,20 @@ static const struct {
 	  "vagrant terraform ansible ansible-playbook systemctl service init crontab anacron",
 	  RUNS },
 	{ "tar bsdtar gtar star cpio pax zip unzip 7z rsync scp sftp ftp lftp rclone svn hg bzr cvs gh glab hub", RUNS },
-	{ "gcc g++ cc c++ clang clang++ clang-tidy ld tcc cpp as javac ldd gpg mail mailx mutt logrotate", RUNS },
+	{ "gcc g++ cc c++ clang clang++ clang-tidy ld tcc cpp as javac ldd gpg mail mailx mutt logrotate c89 c99 c17 clang-cl "
+	  "clang-check clang-query clangd scan-build ld.bfd ld.gold ld.lld gold lld mold collect2 gfortran gnat gdc gccgo ifort icc icx "
+	  "nvcc mpicc mpicxx musl-gcc libtool libtoolize pkg-config autoconf automake autoreconf aclocal autoheader bear intercept-build "
+	  "gpg2 gpgv gpgsm gpgconf gpg-agent gpg-connect-agent sendmail msmtp procmail neomutt alpine openssl tcpdump dumpcap ettercap "
+	  "bison flex yacc lex swig doxygen sphinx-build tex latex pdftex pdflatex xetex xelatex lualatex luatex bibtex dvips "
+	  "gs ghostscript convert magick mogrify ffmpeg groff troff nroff eqn pic "
+	  "ssh-add ssh-keygen ssh-copy-id ssh-keyscan git-shell git-upload-pack git-receive-pack git-upload-archive "
+	  "update-alternatives dpkg-divert debconf adduser useradd usermod visudo vipw vigr "
+	  "mount umount losetup modprobe insmod kmod sysctl swapon dmsetup lvm mdadm "
+	  "dpkg-reconfigure apt-key aptitude apt-file unattended-upgrade "
+	  "dialog whiptail fzf peco mc ranger vifm nnn lf ncdu htop top irssi weechat "
+	  "winedbg wine wine64 qemu-system-x86_64 qemu-x86_64 qemu-x86_64-static qemu-aarch64 qemu-aarch64-static "
+	  "systemd-analyze journalctl loginctl coredumpctl busctl bootctl hostnamectl timedatectl",
+	  RUNS },
 	{ "echo printf true false test [ : pwd cat head tail wc ls stat basename dirname realpath readlink grep egrep fgrep cut tr "
 	  "sort uniq comm join nl rev seq date id whoami uname hostname env printenv du df file cmp diff md5sum sha1sum sha256sum "
 	  "sha512sum cksum od hexdump strings type which fold fmt expand unexpand paste column tac yes sleep",
@@ -68,6 +93,14 @@ static const struct {
 	{ "rg", "z", "--pre --pre-glob --hostname-bin --search-zip" },
 	{ "fd fdfind", "xX", "--exec --exec-batch" },
 	{ "diff", "l", "--paginate" },
+	{ "diff3 sdiff", "o", "--diff-program --output" },
+	{ "iconv", "o", "--output" },
+	{ "msgfmt msgcat msgmerge msguniq msgconv msgattrib msgcomm msginit msgen msggrep xgettext", "oUdD",
+	  "--output --output-file --output-dir --update" },
+	{ "nm ar ranlib strip objdump objcopy size addr2line readelf c++filt strings gprof elfedit", "", "--plugin -plugin --plugin-opt" },
+	{ "gzip gunzip zcat xz bzip2 zstd lz4", "o", "--files --files0" },
+	{ "lsof", "D", "" },
+	{ "dig host nslookup", "f", "" },
 	{ "printf test [", "vR", "" },
 	{ "file", "CmzZS", "--compile --magic-file --uncompress --no-sandbox" },
 	{ "tree", "oR", "" },
@@ -76,11 +109,15 @@ static const struct {
 	{ "yq", "is", "--inplace --in-place --split-exp" },
 	{ "jq", "", "--in-place" },
 	{ "curl", "oOKDcJTwEx", "--output --remote-name --remote-name-all --config --dump-header --cookie-jar --trace --trace-ascii --libcurl "
-			      "--stderr --etag-save --hsts --alt-svc --output-dir --upload-file --write-out --netrc-file" },
+			      "--stderr --etag-save --hsts --alt-svc --output-dir --upload-file --write-out --netrc-file --engine "
+			      "-engine --unix-socket --abstract-unix-socket --expand-output --expand-config --expand-dump-header "
+			      "--expand-cookie-jar --expand-trace --expand-trace-ascii --expand-libcurl --expand-stderr "
+			      "--expand-etag-save --expand-hsts --expand-alt-svc --expand-output-dir --expand-engine "
+			      "--expand-write-out --expand-upload-file --trace-config --trace-time --remote-header-name "
+			      "--telnet-option --quote --expand-quote" },
 	{ "xxd", "r", "--revert" },
 	{ "shuf", "o", "--output" },
 	{ "base64 base32", "o", "--output" },
-	{ "openssl", "", "-out -engine -provider -keyout" },
 	{ "wget", "eOoaP", "--use-askpass --execute --config --output-document --output-file --append-output --directory-prefix" },
 	{ "split", "", "--filter" },
 	{ "install", "", "--strip-program" },
@@ -92,10 +129,29 @@ static const char git_globals[] = "--no-pager --no-optional-locks --literal-path
 static const char git_commands[] = "status log diff show branch tag rev-parse rev-list ls-files ls-tree cat-file blame annotate shortlog "
 				   "describe name-rev merge-base show-ref for-each-ref count-objects diff-tree diff-files diff-index grep add rm mv "
 				   "restore checkout switch reset commit stash merge cherry-pick revert init reflog clean whatchanged range-diff "
-				   "check-ignore check-attr check-ref-format symbolic-ref version cherry show-branch verify-commit fsck";
+				   "check-ignore check-attr check-ref-format symbolic-ref version cherry show-branch fsck";
 static const char git_acting[] = "--ext-diff --textconv --output --open-files-in-pager --exec --exec-path --upload-pack --receive-pack "
 				 "--output-directory --show-signature --gpg-sign --verify-signatures --paginate --template --separate-git-dir "
-				 "--edit-description --ext-grep --sign --verify --strategy --filters --fsmonitor";
+				 "--edit-description --ext-grep --sign --verify --strategy --filters --fsmonitor --edit --interactive";
+
+/* Short and long options of one command of git that start an editor, gpg or a filter */
+static const struct {
+	const char *commands;
+	const char *letters;
+	const char *longs;
+} git_options[] = {
+	{ "add", "epi", "--patch" },
+	{ "commit", "Secpt", "--patch --reedit-message --template --fixup --squash" },
+	{ "merge", "Sse", "" },
+	{ "cherry-pick revert", "Se", "" },
+	{ "tag", "suve", "--local-user" },
+	{ "checkout restore reset stash", "p", "--patch" },
+	{ "grep", "O", "" },
+	{ "clean", "i", "" },
+};
+static const char git_text[] = "-m -am -F -aF -qm -sm -asm -C --message --file --reuse-message --no-edit --dry-run";
+static const char git_flags[] = "-a --all -q --quiet --amend --no-verify -n --allow-empty --allow-empty-message -s --signoff -v --annotate "
+				"-f --force --no-gpg-sign --no-sign";
 
 static bool listed(const char *names, const char *name, size_t len)
 {
@@ -140,13 +196,32 @@ static size_t without_version(const char *name, size_t len)
 	return len;
 }
 
+/* x86_64-linux-gnu-gcc-12, llvm-nm-14: what stands behind a - counts as well, with and without the version; never as PURE */
 unsigned program_flags(const struct shell_word *command)
 {
 	size_t len;
 	const char *name = last_part(command->text, command->len, &len);
 	unsigned flags = flags_of(name, len);
+	size_t from = 0;
 
-	return flags ? flags : flags_of(name, without_version(name, len));
+	if (flags)
+		return flags;
+	flags = flags_of(name, strcspn(name, "0123456789"));
+	for (; from < len && from < PARTS_MAX; from += strcspn(name + from, "-") + 1) {
+		flags |= flags_of(name + from, len - from);
+		flags |= flags_of(name + from, without_version(name + from, len - from));
+	}
+	return flags & ~(unsigned)PROGRAM_PURE;
+}
+
+/* The same for a list of names */
+static bool is_one_of(const char *names, const char *name, size_t len)
+{
+	for (size_t from = 0; from < len && from < PARTS_MAX; from += strcspn(name + from, "-") + 1) {
+		if (listed(names, name + from, len - from) || listed(names, name + from, without_version(name + from, len - from)))
+			return true;
+	}
+	return false;
 }
 
 /* Is @word an option of the list @longs, whole or abbreviated, with or without =VALUE? */
@@ -171,6 +246,31 @@ static bool short_option(const struct shell_word *word, const char *letters)
 	return word->len > 1 && word->text[0] == '-' && word->text[1] != '-' && strpbrk(word->text + 1, letters) != NULL;
 }
 
+static bool git_option(const char *command, const struct shell_word *word)
+{
+	for (size_t i = 0; i < sizeof(git_options) / sizeof(git_options[0]); i++) {
+		if (listed(git_options[i].commands, command, strlen(command)) &&
+		    (short_option(word, git_options[i].letters) || long_option(word, git_options[i].longs)))
+			return true;
+	}
+	return false;
+}
+
+/* commit, revert and tag -a ask an editor for the text, unless an option that is certainly read as one gives it */
+static bool git_starts_editor(const struct shell_word *words, size_t n)
+{
+	bool asks = listed("commit revert", words[0].text, words[0].len);
+
+	for (size_t i = 1; i < n && strcmp(words[i].text, "--") != 0; i++) {
+		bool value = i > 1 && words[i - 1].text[0] == '-' && !listed(git_flags, words[i - 1].text, words[i - 1].len);
+
+		if (!value && listed(git_text, words[i].text, strcspn(words[i].text, "=")))
+			return false;
+		asks = asks || (strcmp(words[0].text, "tag") == 0 && (short_option(&words[i], "a") || long_option(&words[i], "--annotate")));
+	}
+	return asks;
+}
+
 static bool git_acts(const struct shell_word *words, size_t n)
 {
 	size_t i = 1;
@@ -185,12 +285,13 @@ static bool git_acts(const struct shell_word *words, size_t n)
 	if (!listed(git_commands, words[i].text, words[i].len))
 		return true;
 
-	bool grep = strcmp(words[i].text, "grep") == 0;
-	bool merge = strcmp(words[i].text, "merge") == 0;
+	size_t command = i;
 
+	if (git_starts_editor(words + command, n - command))
+		return true;
 	for (i++; i < n; i++) {
-		if (long_option(&words[i], git_acting) || strstr(words[i].text, "%G") || (grep && short_option(&words[i], "O")) ||
-		    (merge && short_option(&words[i], "s")))
+		if (long_option(&words[i], git_acting) || strstr(words[i].text, "%G") || strstr(words[i].text, "%(signature") ||
+		    git_option(words[command].text, &words[i]))
 			return true;
 	}
 	return false;
@@ -205,6 +306,16 @@ static size_t operands(const struct shell_word *words, size_t n)
 	return count;
 }
 
+/* @FILE: binutils read options out of it */
+static bool has_list_file(const struct shell_word *words, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		if (words[i].text[0] == '@')
+			return true;
+	}
+	return false;
+}
+
 /* Does an argument make an otherwise harmless program start another one or write? The words are all known. */
 bool program_option_acts(const struct shell_word *words, size_t n)
 {
@@ -215,8 +326,10 @@ bool program_option_acts(const struct shell_word *words, size_t n)
 		return git_acts(words, n);
 	if (listed("uniq xxd", name, len) && operands(words, n) > 1)
 		return true;
+	if (is_one_of("nm ar ranlib strip objdump objcopy size addr2line readelf c++filt gprof elfedit", name, len) && has_list_file(words, n))
+		return true;
 	for (size_t i = 0; i < sizeof(acting) / sizeof(acting[0]); i++) {
-		if (!listed(acting[i].names, name, len))
+		if (!is_one_of(acting[i].names, name, len))
 			continue;
 		for (size_t k = 1; k < n; k++) {
 			if (short_option(&words[k], acting[i].letters) || long_option(&words[k], acting[i].longs))

@@ -171,6 +171,43 @@ static const struct row wrappers[] = {
 	{ "array", "a=(1 2); ls", '?' },
 };
 
+/* rules with * over programs that start or write something by a word of their arguments */
+static const char *const exact_wanted[] = {
+	"curl --engine x h", "curl --eng x h", "curl -engine x h", "curl --expand-output x h", "openssl version -engine ./x", "openssl dgst --out x f",
+	"openssl rand -writerand x", "nm --plugin x f", "nm --plugin=x f", "nm -plugin x f", "ar --plugin x", "ranlib --plugin x", "strip --plug x f",
+	"objdump --plugin=./x.so f", "x86_64-linux-gnu-nm --plugin x f", "llvm-nm-14 --plugin x f", "nm @f", "diff3 --diff-program=id a b c",
+	"sdiff --diff-prog id a b", "ssh-agent id", "ccache id", "prove -e id", "msgexec id", "msgfilter id", "iconv -o x y", "iconv --output=x y",
+	"git commit -S -m x", "git commit -m x -S", "git tag -s x", "git tag -v x", "git tag -u k x", "git add -e", "git add -p", "git add -i",
+	"git add --edit", "git add --patch", "git add --inter", "git commit", "git commit -a", "git commit --amend", "git commit -- -m",
+	"git commit --author -m x", "git tag -a x", "git tag --annotate x", "git revert HEAD", "git verify-commit HEAD", "git reset -p",
+	"pager f", "editor f", "sensible-pager f", "sensible-editor f", "sensible-browser f", "x-terminal-emulator", "x86_64-linux-gnu-gcc f",
+	"x86_64-linux-gnu-gcc-12 f", "c99 f", "c89 f", "cc f", "c++ f", "clang-14 f", "clang++-14 f", "gcc-12 f", "/usr/bin/gcc-12 f", "gcc-ar-12 --plugin x",
+	"env -S id", "find . -ok id", "rg --pre id x", "zip -TT id a", "tcpdump -z id", "man -P id x", "less f", "vim -c x", "ed f", "dc f", "bc f",
+	"m4 f", "gnuplot f", "sqlite3 f .shell", "psql -c x", "mysql f", "gpg f", "rsync -e id a b", "scp -S id a b", "ssh -o ProxyCommand=id h",
+	"socat a b", "nc -e id h", "watch id", "script f", "flock f id", "setsid id", "nohup id", "time id", "strace id", "ltrace id", "gdb id",
+	"valgrind id", "parallel id", "start-stop-daemon id", "runuser id", "systemd-run id", "docker run x", "podman run x", "npm test", "npx x",
+	"pip install x", "cargo run", "go run x", "java x", "ruby x", "perl x", "perl5.36-x86_64-linux-gnu x", "php x", "lua5.4 x", "tclsh x", "expect x",
+	"busybox ls",
+};
+static const char *const star_is_enough[] = {
+	"curl -s h", "nm f", "objdump -d f", "diff3 a b c", "iconv -f latin1 f", "git commit -m x", "git commit -am x", "git commit -a -m x",
+	"git commit --amend --no-edit", "git tag x", "git tag -a -m x v1", "git add x", "git add -A", "git log -p", "git diff -p", "git revert --no-edit HEAD",
+};
+
+static void run(const struct row *row, enum approve_policy policy, const char *rules);
+
+START_TEST(a_star_does_not_reach_what_starts_or_writes_something_else)
+{
+	run(&(struct row){ "exact_wanted", exact_wanted[_i], '?' }, APPROVE_ALWAYS_ASK, "+bash(*)\n+bash(* *)");
+}
+END_TEST
+
+START_TEST(a_star_reaches_the_rest)
+{
+	run(&(struct row){ "star_is_enough", star_is_enough[_i], 'A' }, APPROVE_ALWAYS_ASK, "+bash(* *)");
+}
+END_TEST
+
 static const char echo_only[] = "+bash(echo *)\n+bash(cat *)\n+bash(ls *)\n+write_file(out/*)\n+bash(ln *)\n-write_file(out/no*)";
 
 static const struct row apr_07[] = {
@@ -458,6 +495,8 @@ int main(void)
 	ADD(hidden);
 	tcase_add_loop_test(tc, apr_05_none_is_allowed_by_a_rule_for_something_else, 0, (int)(sizeof(apr_05) / sizeof(apr_05[0])));
 	tcase_add_loop_test(tc, apr_12_under_auto_what_may_be_denied_is_asked, 0, 7);
+	tcase_add_loop_test(tc, a_star_does_not_reach_what_starts_or_writes_something_else, 0, (int)(sizeof(exact_wanted) / sizeof(exact_wanted[0])));
+	tcase_add_loop_test(tc, a_star_reaches_the_rest, 0, (int)(sizeof(star_is_enough) / sizeof(star_is_enough[0])));
 	tcase_add_test(tc, an_exact_rule_is_told_from_other_words);
 	tcase_add_test(tc, without_star_nothing_matches_by_its_beginning);
 	tcase_add_test(tc, a_rule_for_the_whole_tool_covers_every_line);
