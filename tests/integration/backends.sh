@@ -295,7 +295,7 @@ none_half_made() {
 
 # its end comes as soon as something of the container is there, and a little later. FULL=1: at twenty moments
 t docker:stopped-while-it-is-made
-moments="00 06"
+moments="02 06"
 [ -z "${FULL:-}" ] || moments=$(seq -w 0 19)
 for m in $moments; do
 	"$AK" create made -C "$WS" --backend docker --identity root --image "$IMAGE" </dev/null >"$O" 2>"$E" &
