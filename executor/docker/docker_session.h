@@ -15,6 +15,7 @@ struct session {
 	struct docker_files files;
 	enum phase phase;
 	bool cancelled;		/* the executor wants it ended at once, or is gone */
+	int early_signal;	/* came before the command ran; 0: none */
 	bool overdue;		/* we ended it for its time */
 	bool ctl_open;
 	bool mute;		/* nobody reads standard error any more, or what comes is no longer the command's */

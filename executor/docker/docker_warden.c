@@ -69,6 +69,8 @@ static void on_signal(struct session *s, int signo)
 			kill_box(s);
 	} else if (name && s->phase == PHASE_RUN) {
 		docker_box_signal(&s->box, name);
+	} else if (name && s->phase == PHASE_START) {
+		s->early_signal = signo;	/* the command gets it when it is there */
 	}
 }
 
@@ -180,6 +182,8 @@ static void began(struct session *s)
 	if (o->timeout_ms)
 		s->deadline_ns = session_after_ms(docker_seconds(o->timeout_ms) * 1000 +
 					  (grace < UINT32_MAX ? grace : UINT32_MAX));
+	if (s->early_signal)
+		on_signal(s, s->early_signal);
 }
 
 static void hook_err(void *ctx, const uint8_t *p, size_t n)
