@@ -298,13 +298,13 @@ t docker:stopped-while-it-is-made
 moments="02 06"
 [ -z "${FULL:-}" ] || moments=$(seq -w 0 19)
 for m in $moments; do
-	"$AK" create made -C "$WS" --backend docker --identity root --image "$IMAGE" </dev/null >"$O" 2>"$E" &
+	"$AK" create made -C "$WS" --backend docker --identity root --image "$IMAGE" </dev/null >/dev/null 2>"$DIR/made.err" &
 	pid=$!
 	for ((i = 0; i < 3000; i++)); do
 		none_half_made || break
 		sleep 0.01
 	done
-	[ "$i" -lt 3000 ] || nok "never begun: $(err)"
+	[ "$i" -lt 3000 ] || nok "never begun: $(cat "$DIR/made.err")"
 	sleep "0.$m"
 	run "$AK" rm --force made
 	is "rm" "$RC $(err)" "0 "
