@@ -52,9 +52,12 @@ int xc_sandbox_create(struct exec_client *x, struct ak_err *err)
 int xc_sandbox_destroy(struct exec_client *x, struct ak_err *err)
 {
 	uint32_t id = x->sandbox;
+	int rc;
 
 	x->sandbox = 0;
-	return id && x->cl ? ak_destroy(x->cl, id, err) : 0;
+	rc = id && x->cl ? ak_destroy(x->cl, id, err) : 0;
+	/* it has ended by itself */
+	return rc == -EREMOTEIO && ak_refusal(x->cl, NULL) == AK_CODE_NO_SANDBOX ? 0 : rc;
 }
 
 void xc_close(struct exec_client *x)

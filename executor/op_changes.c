@@ -28,7 +28,8 @@ static int check(struct request *q, uint32_t sandbox)
 	if (!q->s->o->changes)
 		return refused(q, AK_CODE_NO_CHANGES, ENOENT,
 			       "this executor was not started with --write cow: there is no copy of the workspace");
-	if ((sandbox && sandbox != c->box) || (b && b->owner && b->owner != q->c))
+	/* a sandbox that has ended by itself leaves its changes to those who know it */
+	if ((sandbox && sandbox != (c->box ? c->box : c->last)) || (b && b->owner && b->owner != q->c))
 		return refused(q, AK_CODE_NO_SANDBOX, ENOENT, "this sandbox has no copy of the workspace, or there is no such sandbox");
 	if (c->state == COPY_FINISHING)
 		return refused(q, AK_CODE_BUSY, EBUSY, "the changes are being dealt with already");

@@ -53,8 +53,10 @@ int copy_take(struct server *s, struct box *b, struct ak_err *err)
 
 void copy_leave(struct server *s, const struct box *b)
 {
-	if (s->copy.box && s->copy.box == b->id)
-		s->copy.box = 0;	/* what waits for this is looked at after the turn */
+	if (!s->copy.box || s->copy.box != b->id)
+		return;
+	s->copy.last = b->id;
+	s->copy.box = 0;	/* what waits for this is looked at after the turn */
 }
 
 bool copy_over(const struct server *s, const struct box *b)

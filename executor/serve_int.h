@@ -249,6 +249,7 @@ struct look {
 struct copy {
 	enum copy_state state;
 	uint32_t box;		/* the sandbox that has it; 0: none */
+	uint32_t last;		/* the one that had it before and has ended; 0: none */
 	struct ev ev;		/* answers of the scribe */
 	uint32_t asked;		/* enum stay_op it works at; 0: none */
 	struct look looks[SERVE_LOOKS_MAX];	/* oldest first */

@@ -203,13 +203,34 @@ int tool_failed(struct tool_run *r, int rc, const char *path, const struct ak_er
 	return tool_say(r, true, "%s%s%s", path ? path : "", path ? ": " : "", err->msg);
 }
 
+struct living {
+	uint32_t id;
+	bool found;
+};
+
+static void look(void *arg, const struct ak_sandboxes *list)
+{
+	struct living *l = arg;
+
+	for (size_t i = 0; i < list->count; i++)
+		l->found = l->found || (list->sandbox[i].id == l->id && list->sandbox[i].state != AK_SANDBOX_ENDING);
+}
+
+/* its init may have been killed since the last call. What cannot be asked shows in what follows */
+static bool is_gone(struct exec_client *xc)
+{
+	struct living l = { .id = xc->sandbox };
+
+	return ak_list(xc->cl, look, &l, NULL) == 0 && !l.found;
+}
+
 int tool_sandbox(struct tool_run *r, uint32_t *ret)
 {
 	struct exec_client *xc = r->env->xc;
 	struct ak_err err = { 0 };
 	int rc = 0;
 
-	if (r->env->sandbox_dead || xc->sandbox == 0) {
+	if (r->env->sandbox_dead || xc->sandbox == 0 || is_gone(xc)) {
 		(void)xc_sandbox_destroy(xc, NULL);
 		rc = xc_sandbox_create(xc, &err);
 		if (rc < 0) {

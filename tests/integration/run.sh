@@ -921,6 +921,33 @@ is "told" "$(js 'd["subtype"]')" error_sandbox
 is "nothing left" "$(gone 'sleep 86415' && echo gone)" gone
 goes_on
 
+# init_of PID - the init of its sandbox: the parent that is 1 in there; nothing when there is none
+init_of() {
+	local p=$1
+	while [ "${p:-0}" -gt 1 ]; do
+		if grep -qE '^NSpid:[[:space:]]+[0-9].*[[:space:]]1$' "/proc/$p/status"; then
+			echo "$p"
+			return
+		fi
+		p=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$p/status")
+	done
+}
+
+# another one is made over the same copy; and where no call follows, the changes are there all the same
+t init-killed
+for next in "$(bash_step 'cat made; echo y >made2')" ""; do
+	say "$(bash_step 'echo x >made; exec sleep 9'$$)" ${next:+"$next"} "$answer"
+	"$AK" run -C "$WS" --apply never --api replay --replay "$R" -q -o stream-json go </dev/null >"$O" 2>"$E" &
+	p=$!
+	wait_for pgrep -x -f "sleep 9$$"
+	kill -KILL "$(init_of "$(pgrep -x -f "sleep 9$$")")"
+	wait $p
+	is "exit code" $? 0
+	like "the call" "$(res 1)" "ERR sandbox unavailable: .*killed by signal 9"
+	[ -z "$next" ] || is "the next one" "$(res 2)" x
+	is "the changes" "$(js '[f["path"] for f in d["changes"]["files"]]')" "['made'${next:+, 'made2'}]"
+done
+
 # random moments: KILLS of each
 t killed-at-random-moments
 n=0
