@@ -92,7 +92,7 @@ static const struct {
 	{ SYS_socket, 0, AF_UNIX },	{ SYS_socket, 0, AF_INET },    { SYS_socket, 0, AF_INET6 },
 	{ SYS_socket, 0, AF_NETLINK }, /* which addresses this host has: getaddrinfo(3) */
 	{ SYS_ioctl, 1, TCGETS },	{ SYS_ioctl, 1, TIOCGWINSZ },  { SYS_ioctl, 1, FIONREAD },
-	{ SYS_ioctl, 1, FIONBIO },
+	{ SYS_ioctl, 1, FIONBIO },	{ SYS_ioctl, 1, TCFLSH }, /* what was typed before a question */
 };
 
 #define NCALLS (sizeof(calls) / sizeof(calls[0]))

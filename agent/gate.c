@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "agent/budget.h"
@@ -59,10 +60,17 @@ static void print(const char *text, size_t len)
 	(void)ak_write_all(STDERR_FILENO, text, len);
 }
 
+/* what was typed before the question was there is no answer to it */
+static void forget_typed(void)
+{
+	(void)tcflush(STDIN_FILENO, TCIFLUSH);
+}
+
 bool gate_yes(const struct cancel *cancel, const char *question)
 {
 	char line[16];
 
+	forget_typed();
 	print("ak: ", 4);
 	print(question, strlen(question));
 	print(" [y/n] ", 7);
@@ -93,6 +101,7 @@ static enum approve_reply ask_person(void *ctx, const struct approve_question *q
 	char line[16];
 
 	for (;;) {
+		forget_typed();
 		show(q, whole);
 		if (!read_line(g->cancel, line, sizeof(line)))
 			return APPROVE_NO;

@@ -543,6 +543,16 @@ is denied "$(res 1)" "ERR Denied: no approver."
 is "and the run goes on" "$RC" 0
 no "not run" test -e "$WS/MARK"
 
+t typed-before-the-question
+# the shell takes one line off the terminal, so that the others lie there before the question can
+for answer_to in n:no y:yes; do
+	rm -f "$WS/MARK"
+	say "$(bash_step 'touch MARK')" "$answer"
+	run "$PY" "$TESTS/onpty.py" --limit 40 "[[\"READY\", \"go\\ny\\ny\\ny\\n\"], [\"run it\", \"${answer_to%:*}\\n\"]]" sh -c \
+		'echo READY; read -r x; exec "$@"' x "$AK" run -C "$WS" --api replay --replay "$R" --write direct --approval ask go
+	is "a ${answer_to#*:} after it counts" "$([ -e "$WS/MARK" ] && echo yes || echo no)" "${answer_to#*:}"
+done
+
 t direct-asks-by-default
 say "$(bash_step 'touch MARK')" "$(calls read_file '{"path":"none"}')" "$answer"
 talk --write direct go
