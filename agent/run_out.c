@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,13 +23,29 @@
 
 #define NOTE_MAX 240u
 
+/* a link is not followed, and a pipe whose other end nobody reads is not waited for. Emptied once it is known what it is */
+static int open_last(struct run_out *o, const char *path, struct ak_err *err)
+{
+	struct stat st;
+
+	o->file = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0644);
+	if (o->file < 0 && errno == ELOOP)
+		return ak_err_set(err, ELOOP, "run: --output-last-message: %s is a link: name the file itself", path);
+	if (o->file < 0 && errno != ENXIO)
+		return ak_err_sys(err, errno, "run: --output-last-message: open %s", path);
+	if (o->file < 0 || fstat(o->file, &st) < 0 || (!S_ISREG(st.st_mode) && !S_ISCHR(st.st_mode))) {
+		ak_fd_close(&o->file);
+		return ak_err_set(err, EINVAL, "run: --output-last-message: %s is no regular file: name one, or a new one", path);
+	}
+	return S_ISREG(st.st_mode) && ftruncate(o->file, 0) < 0 ? ak_err_sys(err, errno, "run: --output-last-message: empty %s", path) : 0;
+}
+
 int run_out_open(struct run_out *o, const struct run_opts *opts, struct ak_err *err)
 {
 	*o = (struct run_out){ .format = opts->format, .quiet = opts->quiet, .tty_out = isatty(STDOUT_FILENO) == 1, .file = -1 };
 	if (!opts->output_last_message)
 		return 0;
-	o->file = open(opts->output_last_message, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC, 0644);
-	return o->file < 0 ? ak_err_sys(err, errno, "run: --output-last-message: open %s", opts->output_last_message) : 0;
+	return open_last(o, opts->output_last_message, err);
 }
 
 void run_out_close(struct run_out *o)

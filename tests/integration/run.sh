@@ -393,6 +393,22 @@ say "$answer"
 agent --output-last-message "$WS/last" go
 is file "$(cat "$WS/last")" Done.
 
+t output-last-message-is-a-file
+rm -f "$WS/pipe" "$WS/link" "$WS/aim"
+mkfifo "$WS/pipe"
+ln -s aim "$WS/link"
+say "$answer"
+agent --output-last-message "$WS/pipe" go
+ended 2 error_usage
+like pipe "$(js 'd["error"]["message"]')" "pipe is no regular file"
+agent --output-last-message "$WS/link" go
+ended 2 error_usage
+like link "$(js 'd["error"]["message"]')" "link is a link"
+no "made through the link" test -e "$WS/aim"
+printf 'more than the message has' >"$WS/last"
+agent --output-last-message "$WS/last" go
+is "emptied first" "$(cat "$WS/last")" Done.
+
 for c in "--nope:unknown option --nope" "--max-turns x:--max-turns" "--approval maybe:--approval" "--tool-timeout 0:--tool-timeout" \
 	"--write sideways:--write" "--allow nope(x):nope" "--resume nope:no session" "--resume s-0123456789ab:no session" \
 	"--continue --resume s-0123456789ab:exclude" "a b:one too many" "--backend local:--backend" "--write none --apply always:nothing to apply"; do
