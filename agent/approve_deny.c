@@ -158,6 +158,10 @@ static void look_at_arguments(struct denier *d, const struct shell_word *words, 
 							  strncmp(words[i].text, "--rep", 5) == 0))
 			deny_doubt(d->v, "xargs that puts its input into the command");
 		look_at_command(d, words + i, n - i, here ? most : RULE_MAYBE, depth);
+		const char *value = words[i].why ? NULL : strchr(words[i].text, '=');
+
+		if (value && value[1])
+			look_at_text(d, value + 1, strlen(value + 1), RULE_MAYBE, depth);
 		if (!words[i].why && strpbrk(words[i].text, " \t\n;&|"))
 			look_at_text(d, words[i].text, words[i].len, RULE_MAYBE, depth);
 		certain = certain && in_front(&words[i]);
@@ -198,8 +202,12 @@ static void look_at_command(struct denier *d, const struct shell_word *words, si
 		look_at_eval(d, words, n, most, depth + 1);
 	if (flags & PROGRAM_WRAPS)
 		look_at_arguments(d, words, n, most, depth + 1);
-	if (shell_word_is(&words[0], "git") && program_option_acts(words, n) && n > 1 && words[1].text[0] == '-')
-		deny_doubt(d->v, "git with options in front");
+	else if (flags & PROGRAM_MAY_WRAP)
+		look_at_arguments(d, words, n, RULE_MAYBE, depth + 1);
+	const char *why = doubt_command(words, n);
+
+	if (why)
+		deny_doubt(d->v, why);
 }
 
 static void look_at_target(struct denier *d, const char *path)
@@ -210,11 +218,31 @@ static void look_at_target(struct denier *d, const char *path)
 	matched(d->v, m, rule);
 }
 
+/* Values that run something later: variables that name programs, subscripts with a command inside */
+static void look_for_values(struct denier *d, const struct shell_cmd *c)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < c->n_assigns; i++) {
+		if (doubt_variable(&c->assigns[i]))
+			deny_doubt(d->v, "a variable that names a program");
+		found = found || doubt_subscript(&c->assigns[i], false);
+	}
+	for (size_t i = 0; i < c->n_words; i++)
+		found = found || doubt_subscript(&c->words[i], (c->place & SHELL_P_COND) != 0);
+	for (size_t i = 0; i < c->n_redirs; i++)
+		found = found || doubt_subscript(&c->redirs[i].target, false);
+	if (found)
+		deny_doubt(d->v, "a subscript that holds a command");
+}
+
 static void look_at_line(struct denier *d, const struct shell_line *line, enum rule_match most, unsigned depth)
 {
 	for (size_t i = 0; i < line->n_cmds; i++) {
 		const struct shell_cmd *c = &line->cmds[i];
 
+		if (deny_rules_for(d->a, "bash"))
+			look_for_values(d, c);
 		if ((c->place & SHELL_P_COND) && !(c->place & SHELL_P_TEST))
 			continue;
 		look_at_command(d, c->words, c->n_words, c->place & SHELL_P_COND ? RULE_MAYBE : most, depth);

@@ -57,11 +57,22 @@ enum program_flags {
 	PROGRAM_PURE = 1 << 6,	/* makes no links and no files by itself */
 	PROGRAM_WRAPS = 1 << 7,	/* arguments may be a command */
 	PROGRAM_CHDIR = 1 << 8,
+	PROGRAM_MAY_WRAP = 1 << 9, /* some of its commands run what stands in its arguments */
 };
 unsigned program_flags(const struct shell_word *command);
 bool program_option_acts(const struct shell_word *words, size_t n);
 const char *last_part(const char *path, size_t len, size_t *ret_len);
 bool program_takes_code(const struct shell_word *words, size_t n);
+/* @names: separated by blanks. program_named() takes a prefix up to a - and a version off, too */
+bool name_listed(const char *names, const char *name, size_t len);
+bool program_named(const char *names, const char *name, size_t len);
+bool option_long(const struct shell_word *word, const char *longs);
+bool option_short(const struct shell_word *word, const char *letters);
+
+/* approve_doubt.c. doubt_command(): NULL, or what of it may start a program; static */
+const char *doubt_command(const struct shell_word *words, size_t n);
+bool doubt_variable(const struct shell_word *w);
+bool doubt_subscript(const struct shell_word *w, bool evaluated);
 
 /* approve_text.c */
 void join_words(const struct shell_word *words, size_t n, bool quoted, bool by_last_part, struct ak_buf *out);

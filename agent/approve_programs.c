@@ -62,6 +62,9 @@ static const struct {
 	  "apt apt-get dpkg dpkg-deb rpm yum dnf brew snap docker podman nerdctl kubectl helm crictl ctr runc crun buildah skopeo "
 	  "vagrant terraform ansible ansible-playbook systemctl service init crontab anacron",
 	  RUNS },
+	{ "npm npx pnpm yarn corepack pipx uv uvx poetry bundle direnv mise asdf nix nix-shell docker podman nerdctl kubectl crictl ctr runc "
+	  "buildah bun bunx deno conda mamba micromamba pdm hatch rye lxc incus vagrant flatpak toolbox distrobox",
+	  RUNS | PROGRAM_MAY_WRAP },
 	{ "tar bsdtar gtar star cpio pax zip unzip 7z rsync scp sftp ftp lftp rclone svn hg bzr cvs gh glab hub", RUNS },
 	{ "gcc g++ cc c++ clang clang++ clang-tidy ld tcc cpp as javac ldd gpg mail mailx mutt logrotate c89 c99 c17 clang-cl "
 	  "clang-check clang-query clangd scan-build ld.bfd ld.gold ld.lld gold lld mold collect2 gfortran gnat gdc gccgo ifort icc icx "
@@ -153,7 +156,7 @@ static const char git_text[] = "-m -am -F -aF -qm -sm -asm -C --message --file -
 static const char git_flags[] = "-a --all -q --quiet --amend --no-verify -n --allow-empty --allow-empty-message -s --signoff -v --annotate "
 				"-f --force --no-gpg-sign --no-sign";
 
-static bool listed(const char *names, const char *name, size_t len)
+bool name_listed(const char *names, const char *name, size_t len)
 {
 	for (const char *at = names; *at;) {
 		size_t n = strcspn(at, " ");
@@ -182,7 +185,7 @@ static unsigned flags_of(const char *name, size_t len)
 	unsigned flags = 0;
 
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
-		if (listed(programs[i].names, name, len))
+		if (name_listed(programs[i].names, name, len))
 			flags |= programs[i].flags;
 	}
 	return flags;
@@ -215,22 +218,22 @@ unsigned program_flags(const struct shell_word *command)
 }
 
 /* The same for a list of names */
-static bool is_one_of(const char *names, const char *name, size_t len)
+bool program_named(const char *names, const char *name, size_t len)
 {
 	for (size_t from = 0; from < len && from < PARTS_MAX; from += strcspn(name + from, "-") + 1) {
-		if (listed(names, name + from, len - from) || listed(names, name + from, without_version(name + from, len - from)))
+		if (name_listed(names, name + from, len - from) || name_listed(names, name + from, without_version(name + from, len - from)))
 			return true;
 	}
 	return false;
 }
 
 /* Is @word an option of the list @longs, whole or abbreviated, with or without =VALUE? */
-static bool long_option(const struct shell_word *word, const char *longs)
+bool option_long(const struct shell_word *word, const char *longs)
 {
 	size_t len = strcspn(word->text, "=");
 
 	if (word->len < 3 || word->text[0] != '-' || word->text[1] != '-')
-		return listed(longs, word->text, len);
+		return name_listed(longs, word->text, len);
 	for (const char *at = longs; *at;) {
 		size_t n = strcspn(at, " ");
 
@@ -241,7 +244,7 @@ static bool long_option(const struct shell_word *word, const char *longs)
 	return false;
 }
 
-static bool short_option(const struct shell_word *word, const char *letters)
+bool option_short(const struct shell_word *word, const char *letters)
 {
 	return word->len > 1 && word->text[0] == '-' && word->text[1] != '-' && strpbrk(word->text + 1, letters) != NULL;
 }
@@ -249,8 +252,8 @@ static bool short_option(const struct shell_word *word, const char *letters)
 static bool git_option(const char *command, const struct shell_word *word)
 {
 	for (size_t i = 0; i < sizeof(git_options) / sizeof(git_options[0]); i++) {
-		if (listed(git_options[i].commands, command, strlen(command)) &&
-		    (short_option(word, git_options[i].letters) || long_option(word, git_options[i].longs)))
+		if (name_listed(git_options[i].commands, command, strlen(command)) &&
+		    (option_short(word, git_options[i].letters) || option_long(word, git_options[i].longs)))
 			return true;
 	}
 	return false;
@@ -259,14 +262,14 @@ static bool git_option(const char *command, const struct shell_word *word)
 /* commit, revert and tag -a ask an editor for the text, unless an option that is certainly read as one gives it */
 static bool git_starts_editor(const struct shell_word *words, size_t n)
 {
-	bool asks = listed("commit revert", words[0].text, words[0].len);
+	bool asks = name_listed("commit revert", words[0].text, words[0].len);
 
 	for (size_t i = 1; i < n && strcmp(words[i].text, "--") != 0; i++) {
-		bool value = i > 1 && words[i - 1].text[0] == '-' && !listed(git_flags, words[i - 1].text, words[i - 1].len);
+		bool value = i > 1 && words[i - 1].text[0] == '-' && !name_listed(git_flags, words[i - 1].text, words[i - 1].len);
 
-		if (!value && listed(git_text, words[i].text, strcspn(words[i].text, "=")))
+		if (!value && name_listed(git_text, words[i].text, strcspn(words[i].text, "=")))
 			return false;
-		asks = asks || (strcmp(words[0].text, "tag") == 0 && (short_option(&words[i], "a") || long_option(&words[i], "--annotate")));
+		asks = asks || (strcmp(words[0].text, "tag") == 0 && (option_short(&words[i], "a") || option_long(&words[i], "--annotate")));
 	}
 	return asks;
 }
@@ -276,13 +279,13 @@ static bool git_acts(const struct shell_word *words, size_t n)
 	size_t i = 1;
 
 	while (i < n && words[i].text[0] == '-') {
-		if (!listed(git_globals, words[i].text, words[i].len))
+		if (!name_listed(git_globals, words[i].text, words[i].len))
 			return true;
 		i++;
 	}
 	if (i == n)
 		return false;
-	if (!listed(git_commands, words[i].text, words[i].len))
+	if (!name_listed(git_commands, words[i].text, words[i].len))
 		return true;
 
 	size_t command = i;
@@ -290,7 +293,7 @@ static bool git_acts(const struct shell_word *words, size_t n)
 	if (git_starts_editor(words + command, n - command))
 		return true;
 	for (i++; i < n; i++) {
-		if (long_option(&words[i], git_acting) || strstr(words[i].text, "%G") || strstr(words[i].text, "%(signature") ||
+		if (option_long(&words[i], git_acting) || strstr(words[i].text, "%G") || strstr(words[i].text, "%(signature") ||
 		    git_option(words[command].text, &words[i]))
 			return true;
 	}
@@ -322,17 +325,17 @@ bool program_option_acts(const struct shell_word *words, size_t n)
 	size_t len;
 	const char *name = last_part(words[0].text, words[0].len, &len);
 
-	if (listed("git", name, len))
+	if (name_listed("git", name, len))
 		return git_acts(words, n);
-	if (listed("uniq xxd", name, len) && operands(words, n) > 1)
+	if (name_listed("uniq xxd", name, len) && operands(words, n) > 1)
 		return true;
-	if (is_one_of("nm ar ranlib strip objdump objcopy size addr2line readelf c++filt gprof elfedit", name, len) && has_list_file(words, n))
+	if (program_named("nm ar ranlib strip objdump objcopy size addr2line readelf c++filt gprof elfedit", name, len) && has_list_file(words, n))
 		return true;
 	for (size_t i = 0; i < sizeof(acting) / sizeof(acting[0]); i++) {
-		if (!is_one_of(acting[i].names, name, len))
+		if (!program_named(acting[i].names, name, len))
 			continue;
 		for (size_t k = 1; k < n; k++) {
-			if (short_option(&words[k], acting[i].letters) || long_option(&words[k], acting[i].longs))
+			if (option_short(&words[k], acting[i].letters) || option_long(&words[k], acting[i].longs))
 				return true;
 		}
 	}
@@ -357,14 +360,16 @@ bool program_takes_code(const struct shell_word *words, size_t n)
 {
 	size_t len;
 	const char *name = last_part(words[0].text, words[0].len, &len);
-	bool sed = listed("sed gsed", name, len);
+	bool sed = name_listed("sed gsed", name, len);
 
 	for (size_t i = 1; i < n; i++) {
 		if (words[i].why && !sed)
 			return true;
+		if (!sed && (strcmp(words[i].text, "-") == 0 || strncmp(words[i].text, "/dev/", 5) == 0 || strncmp(words[i].text, "/proc/", 6) == 0))
+			return true;
 		if (sed && words[i].text[0] != '-' && (words[i].why || sed_runs(words[i].text)))
 			return true;
-		if (!sed && (short_option(&words[i], "ceErpB") || long_option(&words[i], "--eval --exec --print --command --run")))
+		if (!sed && (option_short(&words[i], "ceErpB") || option_long(&words[i], "--eval --exec --print --command --run")))
 			return true;
 	}
 	return !sed && n == 1;

@@ -194,11 +194,60 @@ static const char *const star_is_enough[] = {
 	"git commit --amend --no-edit", "git tag x", "git tag -a -m x v1", "git add x", "git add -A", "git log -p", "git diff -p", "git revert --no-edit HEAD",
 };
 
+/* lines that may run rm without a command that says so: asked for under auto as soon as there is a deny rule for bash */
+static const char *const doubtful[] = {
+	"ccache -x rm t", "prove -e rm t", "prove --exec=rm t", "git config alias.z '!rm t'", "git config core.pager 'rm t'", "git z t",
+	"split --filter='rm t' f", "split --filt 'rm t' f", "diff3 --diff-program=/bin/rm a b c", "sdiff --diff-program /bin/rm a b",
+	"mapfile -C 'rm t' -c 1 x", "readarray -c1 -C 'rm t' x", "gdb -ex 'shell rm t'", "gdb -batch -x f", "git archive --exec='rm t' HEAD",
+	"git archive --remote=x --exec x HEAD", "git rebase -x 'rm t' HEAD~1", "git rebase --exec 'rm t' HEAD~1", "git bisect run rm t",
+	"git submodule foreach rm t", "git submodule --quiet foreach 'rm t'", "git difftool -x 'rm t'", "git difftool --extcmd=x", "git mergetool",
+	"git fetch --upload-pack 'rm t;' .", "git clone -u 'rm t;' . x", "git clone --upload-p=x . x", "git ls-remote --upload-pack='rm t;' .",
+	"git fetch 'ext::rm t'", "git filter-branch --tree-filter 'rm t'", "/usr/bin/git -c alias.z='!rm t' z", "git -C . z",
+	"tar xf a --to-command='rm t'", "tar cf a f --checkpoint=1 --checkpoint-action=exec='rm t'", "tar -I 'rm t' -xf a",
+	"GIT_EDITOR='rm t' git commit", "EDITOR=x", "VISUAL=x true", "PAGER='rm t' man ls", "GIT_SSH_COMMAND=x git fetch", "export GIT_PAGER=x",
+	"declare -x EDITOR=x", "env PAGER='cat t' git log", "PS4=x", "PROMPT_COMMAND=x", "BASH_ENV=x true", "ENV=x sh f", "LESSOPEN=x less f",
+	"MANPAGER=x man ls", "read -r EDITOR", "printf -v PAGER x", "export \"$n=x\"", "test -v 'a[$(rm t)]'", "[ -v 'a[`rm t`]' ]",
+	"printf -v 'a[$(rm t)]' x", "read 'a[$(rm t)]'", "let 'a[$(rm t)]'", "declare 'a[$(rm t)]=1'", "typeset 'a[`rm t`]'", "export 'a[$(rm t)]=1'",
+	"unset 'a[$(rm t)]'", "f() { local 'a[$(rm t)]=1'; }", "[[ 'a[$(rm t)]' -eq 0 ]]", "[[ -v 'a[$(rm t)]' ]]", "x='a[$(rm t)]'; echo $((x))",
+	"x='a[`rm t`]'; (( x ))", "read x <<<'a[$(rm t)]'; echo $((x))", "set -- 'a[$(rm t)]'; echo $(($1))", "make -f -", "make -f- all", "make -sf - all",
+	"make --file=-", "make --makefile - all", "make -f /dev/stdin", "make --eval='x:;rm t'", "make SHELL=/bin/x", "echo 'rm t' | parallel",
+	"rg --pre x y", "fd -x x", "zip -TT 'rm t' a b", "tcpdump -w f -z x", "man -P 'rm t' ls", "rsync -e 'rm t' a b", "scp -S x a b", "ssh -o ProxyCommand='rm t' h",
+	"nc -e /bin/x h 1", "socat - 'EXEC:rm t'", "ed f", "python3 - x", "perl /dev/stdin", "crontab -", "at now", "env -S 'x t'", "gcc -wrapper x f.c",
+	"start-stop-daemon --start --exec=/bin/rm -- t", "docker run -v /:/h i rm t", "npm exec -- rm t", "npx rm t",
+};
+/* what a deny rule for rm does not slow down */
+static const char *const undoubted[] = {
+	"git status", "git diff HEAD~1", "git commit -m x", "git log -p --stat", "git fetch origin", "git clone https://h/r d", "git config user.name x",
+	"git config --get core.pager", "git pull", "git push origin main", "git rebase main", "git add -A && git commit -m 'a (b)'", "git submodule update --init",
+	"make", "make -j4 test", "make -f Makefile.x all", "make CC=gcc", "tar xzf a.tgz", "tar -czf a.tgz d", "X=1 ls", "export X=1", "FOO='a b' make test", "npm test",
+	"python3 x.py", "sort -u f", "grep -n 'a[0-9]' f", "echo '$(x)'", "test -f x", "[[ -f x ]]", "split -l 5 f", "rsync -a a b", "gcc -O2 -o x x.c", "curl -s h",
+	"read x", "cargo build", "go test ./...", "pytest -q",
+};
+
 static void run(const struct row *row, enum approve_policy policy, const char *rules);
 
 START_TEST(a_star_does_not_reach_what_starts_or_writes_something_else)
 {
 	run(&(struct row){ "exact_wanted", exact_wanted[_i], '?' }, APPROVE_ALWAYS_ASK, "+bash(*)\n+bash(* *)");
+}
+END_TEST
+
+/* with somebody to ask: asked, or denied when rm was to be seen after all; never run */
+START_TEST(what_may_start_a_denied_program_never_runs_under_auto)
+{
+	struct desk d;
+	struct approve_answer r;
+
+	desk_open(&d, APPROVE_AUTO_ALLOW, "-bash(rm*)");
+	desk_bash(&d, doubtful[_i], &r);
+	ck_assert_msg(desk_verdict(&d, &r) != 'A', "`%s` ran", doubtful[_i]);
+	desk_close(&d);
+}
+END_TEST
+
+START_TEST(what_starts_nothing_runs_under_auto)
+{
+	run(&(struct row){ "undoubted", undoubted[_i], 'A' }, APPROVE_AUTO_ALLOW, "-bash(rm*)");
 }
 END_TEST
 
@@ -496,6 +545,8 @@ int main(void)
 	tcase_add_loop_test(tc, apr_05_none_is_allowed_by_a_rule_for_something_else, 0, (int)(sizeof(apr_05) / sizeof(apr_05[0])));
 	tcase_add_loop_test(tc, apr_12_under_auto_what_may_be_denied_is_asked, 0, 7);
 	tcase_add_loop_test(tc, a_star_does_not_reach_what_starts_or_writes_something_else, 0, (int)(sizeof(exact_wanted) / sizeof(exact_wanted[0])));
+	tcase_add_loop_test(tc, what_may_start_a_denied_program_never_runs_under_auto, 0, (int)(sizeof(doubtful) / sizeof(doubtful[0])));
+	tcase_add_loop_test(tc, what_starts_nothing_runs_under_auto, 0, (int)(sizeof(undoubted) / sizeof(undoubted[0])));
 	tcase_add_loop_test(tc, a_star_reaches_the_rest, 0, (int)(sizeof(star_is_enough) / sizeof(star_is_enough[0])));
 	tcase_add_test(tc, an_exact_rule_is_told_from_other_words);
 	tcase_add_test(tc, without_star_nothing_matches_by_its_beginning);

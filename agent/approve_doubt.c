@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a command may start that its words do not show as a command: options that take a program, variables that name one, texts a
+ * shell evaluates as arithmetic. For deny rules: each is a doubt. Pure. Process: agent. Privilege: none.
+ *
+ * Source: bash(1) of bash 5.2 (Arithmetic Evaluation, Shell Variables); git(1) 2.39; the manual pages of the programs named.
+ */
+#include "agent/approve_int.h"
+
+#include <string.h>
+
+/* Options behind which a program stands, by name of the program */
+static const struct {
+	const char *names;
+	const char *letters; /* short options, also inside of a cluster */
+	const char *longs;   /* or a beginning of one */
+} starting[] = {
+	{ "split csplit", "", "--filter" },
+	{ "diff3 sdiff", "", "--diff-program" },
+	{ "sort", "", "--compress-program" },
+	{ "mapfile readarray", "C", "" },
+	{ "prove", "e", "--exec --source --plugin" },
+	{ "tar bsdtar gtar", "IF", "--to-command --checkpoint-action --use-compress-program --info-script --new-volume-script --rsh-command "
+				   "--rmt-command" },
+	{ "cpio", "", "--rsh-command" },
+	{ "zip", "T", "--test --unzip-command" },
+	{ "rsync", "e", "--rsh --rsync-path" },
+	{ "scp sftp", "SoFD", "" },
+	{ "ssh", "oF", "" },
+	{ "nc ncat netcat", "ecI", "--exec --sh-exec --lua-exec" },
+	{ "tcpdump dumpcap", "z", "" },
+	{ "man apropos whatis", "PCH", "--pager --config-file --html" },
+	{ "rg", "", "--pre --hostname-bin" },
+	{ "fd fdfind", "xX", "--exec --exec-batch" },
+	{ "bat batcat ag ack delta", "", "--pager" },
+	{ "curl wget", "", "--engine --use-askpass" },
+	{ "openssl", "", "-engine --engine -provider --provider -provider-path" },
+	{ "nm ar ranlib strip objdump objcopy size addr2line readelf", "", "--plugin -plugin" },
+	{ "install", "", "--strip-program" },
+	{ "env", "S", "--split-string" },
+	{ "logrotate", "", "--mail" },
+	{ "gcc g++ cc c++ clang clang++ gfortran", "B", "-wrapper -fplugin -fuse-ld -specs --specs" },
+	{ "gpg gpg2", "", "--photo-viewer --agent-program --dirmngr-program --pinentry-program --exec-path" },
+	{ "cmake", "EPC", "" },
+	{ "go", "", "-exec -toolexec -vettool" },
+	{ "journalctl systemctl", "", "--pager" },
+	{ "vim vi nvim view less more", "cSs", "--cmd" },
+	{ "node nodejs deno bun ruby perl php", "", "--require --import" },
+};
+
+/* Programs whose work it is to run what their arguments or their input say in a way of their own */
+static const char opaque[] = "gdb lldb ed ex expect socat at batch crontab tmux screen dc m4 gnuplot sqlite3 psql mysql mariadb msgexec msgfilter "
+			     "run-parts systemd-run ssh-agent debugfs";
+
+/* Commands of git that start nothing by their arguments; what else follows git may be an alias or runs what it is told */
+static const char git_quiet[] =
+	"status log diff show branch tag rev-parse rev-list ls-files ls-tree cat-file blame annotate shortlog describe name-rev merge-base show-ref "
+	"for-each-ref count-objects diff-tree diff-files diff-index grep add rm mv restore checkout switch reset commit stash merge cherry-pick "
+	"revert init reflog clean whatchanged range-diff check-ignore check-attr check-ref-format symbolic-ref version cherry show-branch fsck "
+	"verify-commit verify-tag config fetch pull push clone ls-remote remote rebase bisect submodule archive worktree apply am format-patch "
+	"notes gc prune repack update-index update-ref write-tree read-tree hash-object commit-tree mktree bundle sparse-checkout help";
+static const char git_starting[] = "--upload-pack --receive-pack --exec --remote --extcmd --ext-diff --open-files-in-pager --config --strategy "
+				   "--template --tool --reference-transport";
+
+/* Variables that name a program, a file of commands, or a library */
+static const char variables[] = "EDITOR VISUAL PAGER PS0 PS1 PS4 PROMPT_COMMAND BASH_ENV ENV LESSOPEN LESSCLOSE MANPAGER MANOPT BROWSER SHELL MAKEFLAGS "
+				"MFLAGS MAKEFILES GNUMAKEFLAGS SUDO_EDITOR SUDO_ASKPASS SSH_ASKPASS SYSTEMD_EDITOR SYSTEMD_PAGER FCEDIT RSYNC_RSH "
+				"CVS_RSH CVSEDITOR SVN_SSH SVN_EDITOR HGEDITOR TAR_OPTIONS PERL5OPT PERL5DB PERL5LIB PYTHONSTARTUP PYTHONPATH "
+				"PYTHONINSPECT RUBYOPT RUBYLIB NODE_OPTIONS JAVA_TOOL_OPTIONS BASHOPTS SHELLOPTS RIPGREP_CONFIG_PATH FZF_DEFAULT_COMMAND "
+				"MAN_KEEP_FORMATTING CCACHE_PREFIX CC CXX LD HOSTCC AWKPATH GAWK_LIBPATH OPENSSL_CONF GCC_EXEC_PREFIX COMPILER_PATH "
+				"BAT_PAGER DELTA_PAGER RUSTC_WRAPPER GOFLAGS histchars COMP_WORDBREAKS IFS INPUTRC command_not_found_handle";
+
+/* A variable that names a program: NAME, NAME=VALUE, NAME+=VALUE; what stands for NAME may be a hole */
+bool doubt_variable(const struct shell_word *w)
+{
+	size_t n = 0;
+
+	while (n < w->len && !memchr("=+[", w->text[n], 3))
+		n++;
+	if (memchr(w->text, SHELL_HOLE, n) && n < w->len)
+		return true;
+	return name_listed(variables, w->text, n) || (n > 4 && (strncmp(w->text, "GIT_", 4) == 0 || strncmp(w->text, "npm_", 4) == 0)) ||
+	       (n > 3 && strncmp(w->text, "LD_", 3) == 0) || (n > 9 && strncmp(w->text, "BASH_FUNC", 9) == 0);
+}
+
+/* A subscript with a command in it: arithmetic, test -v, printf -v, read, declare and unset evaluate it, at once or later as $((x)) */
+bool doubt_subscript(const struct shell_word *w, bool evaluated)
+{
+	bool bracket = evaluated;
+
+	for (size_t i = 0; i < w->len; i++) {
+		bracket = bracket || w->text[i] == '[';
+		if (bracket && (w->text[i] == '`' || (i + 1 < w->len && strchr("$<>", w->text[i]) && w->text[i] && w->text[i + 1] == '(')))
+			return true;
+	}
+	return false;
+}
+
+static bool has(const struct shell_word *words, size_t n, const char *letters, const char *longs)
+{
+	for (size_t i = 1; i < n; i++) {
+		if (option_short(&words[i], letters) || option_long(&words[i], longs))
+			return true;
+	}
+	return false;
+}
+
+static bool is(const struct shell_word *word, const char *names)
+{
+	return !word->why && name_listed(names, word->text, word->len);
+}
+
+/* Is the value of an option the input: -, /dev/stdin, /dev/fd/0, /proc/self/fd/0? */
+static bool is_input(const char *value)
+{
+	return strcmp(value, "-") == 0 || strncmp(value, "/dev/", 5) == 0 || strncmp(value, "/proc/", 6) == 0;
+}
+
+/* make -f -, --eval, SHELL=: commands that no file holds */
+static bool make_starts(const struct shell_word *words, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		const char *text = words[i].text;
+		const char *value = strchr(text, '=');
+		const char *f = text[0] == '-' && text[1] != '-' ? strchr(text, 'f') : NULL;
+
+		if (option_long(&words[i], "--eval") || option_short(&words[i], "E") || strncmp(text, "SHELL", 5) == 0)
+			return true;
+		if (text[0] != '-' && value && words[i].len && strchr(value, ' '))
+			return true;
+		if ((f && f[1] && is_input(f + 1)) || (i > 1 && is_input(text)) || (text[0] == '-' && text[1] == '-' && value && is_input(value + 1)))
+			return true;
+	}
+	return false;
+}
+
+static bool git_config_starts(const struct shell_word *words, size_t n)
+{
+	size_t operands = 0;
+
+	for (size_t i = 1; i < n; i++) {
+		if (is(&words[i], "--get --get-all --get-regexp --list -l --unset --unset-all --show-origin"))
+			return false;
+		if (words[i].text[0] != '-' || words[i].len == 1)
+			operands++;
+		if (operands == 1 && strncmp(words[i].text, "user.", 5) == 0)
+			return false;
+		if (is(&words[i], "-e --edit --add --replace-all") || strchr(words[i].text, '!'))
+			return true;
+	}
+	return operands > 1;
+}
+
+static bool git_starts(const struct shell_word *words, size_t n)
+{
+	size_t i = 1;
+
+	while (i < n && !words[i].why && words[i].text[0] == '-') {
+		if (!is(&words[i], "--no-pager --no-optional-locks --literal-pathspecs --no-replace-objects -P --version --help"))
+			return true;
+		i++;
+	}
+	if (i == n)
+		return false;
+	if (!is(&words[i], git_quiet))
+		return true;
+
+	const struct shell_word *w = words + i;
+	size_t left = n - i;
+
+	for (size_t k = 1; k < left; k++) {
+		if (option_long(&w[k], git_starting) || strncmp(w[k].text, "ext::", 5) == 0)
+			return true;
+		if (is(&w[0], "bisect submodule") && is(&w[k], "run foreach"))
+			return true;
+	}
+	return (is(w, "config") && git_config_starts(w, left)) || (is(w, "rebase") && has(w, left, "xis", "")) ||
+	       (is(w, "clone ls-remote") && has(w, left, "uc", "")) || (is(w, "grep") && has(w, left, "O", "")) ||
+	       (is(w, "merge pull revert cherry-pick") && has(w, left, "s", ""));
+}
+
+/* test -v, printf -v, and builtins that take names: a name may hold a subscript that runs a command */
+static const char *builtin_doubt(const struct shell_word *words, size_t n)
+{
+	bool names = is(&words[0], "read let declare typeset export local readonly unset mapfile readarray getopts wait");
+
+	if (is(&words[0], "test [ printf wait"))
+		names = has(words, n, "vRp", "");
+	for (size_t i = 1; i < n && names; i++) {
+		if (doubt_subscript(&words[i], true))
+			return "a name or number that holds a command";
+	}
+	for (size_t i = 1; i < n && (names || is(&words[0], "env sudo exec command builtin eval for")); i++) {
+		if ((names || strchr(words[i].text, '=')) && doubt_variable(&words[i]))
+			return "a variable that names a program";
+	}
+	return NULL;
+}
+
+const char *doubt_command(const struct shell_word *words, size_t n)
+{
+	size_t len;
+	const char *name = last_part(words[0].text, words[0].len, &len);
+	const char *why = builtin_doubt(words, n);
+
+	if (why)
+		return why;
+	if (program_named(opaque, name, len))
+		return "a program that runs what it is told in a way of its own";
+	if (name_listed("git", name, len))
+		return git_starts(words, n) ? "git with something that may start a program" : NULL;
+	if (program_named("make gmake bmake", name, len) && make_starts(words, n))
+		return "make with commands that no file holds";
+	if (program_named("parallel sem", name, len) && n == 1)
+		return "commands that come through the input";
+	for (size_t i = 0; i < sizeof(starting) / sizeof(starting[0]); i++) {
+		if (program_named(starting[i].names, name, len) && has(words, n, starting[i].letters, starting[i].longs))
+			return "an option that starts a program";
+	}
+	return NULL;
+}
