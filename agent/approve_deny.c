@@ -234,6 +234,11 @@ static void look_for_values(struct denier *d, const struct shell_cmd *c)
 		found = found || doubt_subscript(&c->redirs[i].target, false);
 	if (found)
 		deny_doubt(d->v, "a subscript that holds a command");
+	for (size_t i = 0; i < c->n_redirs; i++) {
+		if ((c->redirs[i].kind == SHELL_HEREDOC || c->redirs[i].kind == SHELL_HEREDOC_TAB) && c->n_words &&
+		    (shell_word_is(&c->words[0], "read") || shell_word_is(&c->words[0], "mapfile") || shell_word_is(&c->words[0], "readarray")))
+			deny_doubt(d->v, "variables set to a here-document");
+	}
 }
 
 static void look_at_line(struct denier *d, const struct shell_line *line, enum rule_match most, unsigned depth)

@@ -209,7 +209,7 @@ static const char *const doubtful[] = {
 	"MANPAGER=x man ls", "read -r EDITOR", "printf -v PAGER x", "export \"$n=x\"", "test -v 'a[$(rm t)]'", "[ -v 'a[`rm t`]' ]",
 	"printf -v 'a[$(rm t)]' x", "read 'a[$(rm t)]'", "let 'a[$(rm t)]'", "declare 'a[$(rm t)]=1'", "typeset 'a[`rm t`]'", "export 'a[$(rm t)]=1'",
 	"unset 'a[$(rm t)]'", "f() { local 'a[$(rm t)]=1'; }", "[[ 'a[$(rm t)]' -eq 0 ]]", "[[ -v 'a[$(rm t)]' ]]", "x='a[$(rm t)]'; echo $((x))",
-	"x='a[`rm t`]'; (( x ))", "read x <<<'a[$(rm t)]'; echo $((x))", "set -- 'a[$(rm t)]'; echo $(($1))", "make -f -", "make -f- all", "make -sf - all",
+	"x='a[`rm t`]'; (( x ))", "read x <<<'a[$(rm t)]'; echo $((x))", "set -- 'a[$(rm t)]'; echo $(($1))", "read x <<'E'\na[$(rm t)]\nE\necho $((x))", "make -f -", "make -f- all", "make -sf - all",
 	"make --file=-", "make --makefile - all", "make -f /dev/stdin", "make --eval='x:;rm t'", "make SHELL=/bin/x", "echo 'rm t' | parallel",
 	"rg --pre x y", "fd -x x", "zip -TT 'rm t' a b", "tcpdump -w f -z x", "man -P 'rm t' ls", "rsync -e 'rm t' a b", "scp -S x a b", "ssh -o ProxyCommand='rm t' h",
 	"nc -e /bin/x h 1", "socat - 'EXEC:rm t'", "ed f", "python3 - x", "perl /dev/stdin", "crontab -", "at now", "env -S 'x t'", "gcc -wrapper x f.c",
@@ -241,6 +241,12 @@ START_TEST(what_may_start_a_denied_program_never_runs_under_auto)
 	desk_open(&d, APPROVE_AUTO_ALLOW, "-bash(rm*)");
 	desk_bash(&d, doubtful[_i], &r);
 	ck_assert_msg(desk_verdict(&d, &r) != 'A', "`%s` ran", doubtful[_i]);
+	approver_free(d.a);
+	d.o.person.ask = NULL;
+	ck_assert_int_eq(approver_new(&d.o, &d.a, NULL), 0);
+	desk_rules(&d, "-bash(rm*)");
+	desk_bash(&d, doubtful[_i], &r);
+	ck_assert_msg(r.verdict == APPROVE_DENY, "`%s` ran with nobody to ask", doubtful[_i]);
 	desk_close(&d);
 }
 END_TEST
