@@ -219,7 +219,7 @@ START_TEST(of_many_the_last_are_kept)
 
 	ck_assert_ptr_nonnull(text);
 	for (unsigned i = 0; i <= GIT_HOOKS_MAX; i++)
-		n += (size_t)sprintf(text + n, "hooksPath = h%u\n", i);
+		n += (size_t)snprintf(text + n, 64, "hooksPath = h%u\n", i);
 	put("w/.git/config", text);
 	free(text);
 	git_hooks_find(&h, at("w"));
