@@ -130,7 +130,7 @@ is "as they were" "$(cat "$WS/hk/pre-commit" "$WS/tools/pre-commit")" "x
 x"
 git -C "$WS" config --add core.hooksPath "~nobody/x"
 ak -- true
-like "said" "$(err)" "^ak: .*git's hooks of .* cannot be judged (core.hooksPath"
+like "said" "$(err)" "^ak: .*git's hooks of .* cannot be judged .core.hooksPath"
 rm "$DIR/other"
 
 t "98:a-workspace-in-a-protected-folder"
