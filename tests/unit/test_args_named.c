@@ -100,7 +100,7 @@ static const char *value_of(const struct arg_def *d)
 		{"--identity", "root"}, {"--fd", "5"}, {"--env", "A=1"}, {"--in", "box"}, {"--dev", "/dev/null"}, {"--ro", "/a"},
 		{"--rw", "/a"}, {"--ro-try", "/a"}, {"--rw-try", "/a"}, {"--hide", "/a"}, {"--workspace", "/a"}, {"--workdir", "/a"},
 		{"--rootfs", "/a"}, {"--env-file", "/dev/null"}, {"--allow-protected", ".git"}, {"--report", "r"}, {"--shell", "t"}, {"--memory", "64m"}, {"--disk", "64m"},
-		{"--backend", "native"},
+		{"--backend", "native"}, {"--nofile", "64"},
 		{"--apply", "never"},
 	};
 
