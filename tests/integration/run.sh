@@ -280,7 +280,7 @@ talk go
 is cut "$(js '"bytes; use a narrower query] …" in r[0] and r[0].startswith("1\n2\n")')" true
 is "short enough" "$(js 'len(r[0]) < 16384 + 200')" true
 is named "$(js '"full text: spool/000001.txt" in r[0]')" true
-f=$(echo "$SESSIONS"/s-*/spool/000001.txt)
+f=$SESSIONS/$(js 'd["session_id"]')/spool/000001.txt
 is "whole" "$(grep -c '^[0-9]*$' "$f")" 20000
 like "redacted" "$(tail -n 1 "$f")" "REDACTED"
 
