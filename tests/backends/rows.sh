@@ -433,8 +433,8 @@ row_crash() {
 		"$AK" exec -C "$WS" "${BFLAGS[@]}" -c "echo up >up; sleep 7005.$$; : be-left-$BE.$$" </dev/null >/dev/null 2>&1 &
 		pid=$!
 		await "$WS/up" || nok "never up"
-		# every other time what looks after the command is killed as well
-		[ $((i % 2)) = 1 ] || [ "$BE" != docker ] || kill_children "$pid"
+		# every other time what looks after the command is killed as well, and so it is the last time, for the control
+		[ $(((rounds - i) % 2)) = 0 ] || [ "$BE" != docker ] || kill_children "$pid"
 		kill -9 "$pid"
 		wait "$pid" 2>/dev/null
 	done
