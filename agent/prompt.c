@@ -146,9 +146,12 @@ void prompt_system(const struct run_opts *o, const struct exec_client *xc, struc
 		ak_buf_str(out, o->system_prompt);
 	} else {
 		ak_buf_str(out, base);
-		ak_buf_printf(out, "\nThe sandbox: network %s; workspace %s; at most %llu MiB of memory%s.\n",
-			      xc->net == AK_NET_HOST ? "of the host" : "none", workspace_text(xc),
-			      (unsigned long long)(xc->memory_bytes >> 20), xc->memory_bytes ? "" : " (no limit)");
+		ak_buf_printf(out, "\nThe sandbox: network %s; workspace %s; ", xc->net == AK_NET_HOST ? "of the host" : "none",
+			      workspace_text(xc));
+		if (xc->memory_bytes)
+			ak_buf_printf(out, "at most %llu MiB of memory.\n", (unsigned long long)(xc->memory_bytes >> 20));
+		else
+			ak_buf_str(out, "no limit of memory.\n");
 	}
 	if (o->append_system_prompt)
 		ak_buf_printf(out, "%s%s", out->len ? "\n" : "", o->append_system_prompt);

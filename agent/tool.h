@@ -137,6 +137,13 @@ int tool_failed(struct tool_run *r, int rc, const char *path, const struct ak_er
  */
 char *tool_path(struct tool_run *r, const char *path);
 
+/**
+ * tool_place() - where a call is about: its path, as tool_path(), and the sandbox, as tool_sandbox()
+ * @ret_path:	free() it in any case; NULL where there is none
+ * Return: 0 with both; 1: the call is done with the reason; -ENOMEM; as tool_failed().
+ */
+int tool_place(struct tool_run *r, const char *shown, char **ret_path, uint32_t *ret_box);
+
 /** tool_unavailable() - what the result of a call begins with whose sandbox cannot be had; static */
 const char *tool_unavailable(const struct tool_run *r);
 

@@ -54,12 +54,9 @@ static int edit_start(struct tool_run *r)
 	struct ak_bytes file = { 0 };
 	struct ak_err err = { 0 };
 	uint32_t box = 0;
-	char *path = tool_path(r, shown);
-	int rc;
+	char *path = NULL;
+	int rc = tool_place(r, shown, &path, &box);
 
-	if (!path)
-		return r->state == TOOL_DONE ? 0 : -ENOMEM;
-	rc = tool_sandbox(r, &box);
 	if (rc == 0) {
 		rc = ak_file_read(r->env->xc->cl, box, path, 0, TOOL_EDIT_MAX, &file, &err);
 		rc = rc < 0 ? tool_failed(r, rc, shown, &err) : edit(r, box, path, shown, &file);

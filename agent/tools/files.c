@@ -61,10 +61,7 @@ static int write_start(struct tool_run *r)
 		return tool_say(r, true, "%s: %zu bytes are too many for one write", shown, len);
 	if (shown[0] && shown[strlen(shown) - 1] == '/')
 		return tool_say(r, true, "%s names a folder", shown);
-	path = tool_path(r, shown);
-	if (!path)
-		return r->state == TOOL_DONE ? 0 : -ENOMEM;
-	rc = tool_sandbox(r, &box);
+	rc = tool_place(r, shown, &path, &box);
 	if (rc == 0)
 		rc = write_it(r, box, path, shown, text, len);
 	free(path);
@@ -148,12 +145,9 @@ static int list_start(struct tool_run *r)
 	struct ak_bytes data = { 0 };
 	struct ak_err err = { 0 };
 	uint32_t box = 0;
-	char *path = tool_path(r, shown);
-	int rc;
+	char *path = NULL;
+	int rc = tool_place(r, shown, &path, &box);
 
-	if (!path)
-		return r->state == TOOL_DONE ? 0 : -ENOMEM;
-	rc = tool_sandbox(r, &box);
 	if (rc == 0) {
 		rc = ak_file_list(r->env->xc->cl, box, path, false, 0, &data, &err);
 		rc = rc < 0 ? tool_failed(r, rc, shown, &err) : tell_list(r, &data);
@@ -192,12 +186,9 @@ static int info_start(struct tool_run *r)
 	struct ak_file_reply st = { 0 };
 	struct ak_err err = { 0 };
 	uint32_t box = 0;
-	char *path = tool_path(r, shown);
-	int rc;
+	char *path = NULL;
+	int rc = tool_place(r, shown, &path, &box);
 
-	if (!path)
-		return r->state == TOOL_DONE ? 0 : -ENOMEM;
-	rc = tool_sandbox(r, &box);
 	if (rc == 0) {
 		rc = ak_file_stat(r->env->xc->cl, box, path, &st, &err);
 		rc = rc < 0 ? tool_failed(r, rc, shown, &err) : tell_info(r, shown, &st);

@@ -109,15 +109,12 @@ static int read_start(struct tool_run *r)
 	uint64_t limit = TOOL_LINES;
 	struct reading g = { .from = 1, .line = 1, .text.max = 2u * TEXT_MAX + CHUNK };
 	uint32_t box = 0;
-	char *path = tool_path(r, shown);
-	int rc;
+	char *path = NULL;
+	int rc = tool_place(r, shown, &path, &box);
 
-	if (!path)
-		return r->state == TOOL_DONE ? 0 : -ENOMEM;
 	(void)json_opt_u64(r->args, "offset", &g.from, NULL);
 	(void)json_opt_u64(r->args, "limit", &limit, NULL);
 	g.to = limit < UINT64_MAX - g.from ? g.from + limit : UINT64_MAX;
-	rc = tool_sandbox(r, &box);
 	if (rc == 0)
 		rc = read_lines(r, box, path, shown, &g);
 	if (rc == 0)

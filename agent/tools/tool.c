@@ -272,6 +272,14 @@ char *tool_path(struct tool_run *r, const char *path)
 	return whole;
 }
 
+int tool_place(struct tool_run *r, const char *shown, char **ret_path, uint32_t *ret_box)
+{
+	*ret_path = tool_path(r, shown);
+	if (!*ret_path)
+		return r->state == TOOL_DONE ? 1 : -ENOMEM;
+	return tool_sandbox(r, ret_box);
+}
+
 size_t tool_marks(const char *p, size_t n)
 {
 	static const char mark[] = REDACT_MARK;
