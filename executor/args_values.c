@@ -21,7 +21,6 @@
 /* tried: ak-init and its set-up take half a MiB with two processors; the kernel charges in steps of 64 pages a processor */
 #define MEMORY_MIN ((uint64_t)4 << 20)
 #define PIDS_MAX 4194304u	/* PID_MAX_LIMIT: linux/threads.h */
-#define NOFILE_MIN 8u	/* the rules are put in force under it: with 4 they cannot be, with 5 nothing starts */
 #define NOFILE_MAX 1073741816u	/* highest fs.nr_open of a 64-bit kernel: fs/file.c, sysctl_nr_open_max */
 #define CPU_MILLI_MAX 8192000u	/* NR_CPUS of the largest x86-64 kernel, times 1000 */
 #define POOL_MAX 16u		/* prepared sandboxes of one executor; each holds two processes and its mounts */
@@ -357,7 +356,7 @@ int arg_cpus(struct args *a, const struct arg_def *d, const char *value)
 
 int arg_nofile(struct args *a, const struct arg_def *d, const char *value)
 {
-	return parse_count(a, d, value, NOFILE_MIN, NOFILE_MAX, leave_out, &a->o->nofile);
+	return parse_count(a, d, value, OPT_NOFILE_MIN, NOFILE_MAX, leave_out, &a->o->nofile);
 }
 
 int arg_fsize(struct args *a, const struct arg_def *d, const char *value)

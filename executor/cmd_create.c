@@ -297,8 +297,8 @@ int cmd_create(int argc, char *const argv[], char *const env[])
 	ak_fd_close(&c.tell);
 	runtime_close(&c.rt);
 	(void)limits_end(&c.limits);	/* closes only: each sandbox has removed its own */
-	prepared_release(&c.p);
 	held_free(c.held);
+	prepared_release(&c.p);
 	exec_opts_release(&c.opts);
 	return code;
 }

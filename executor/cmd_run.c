@@ -323,8 +323,8 @@ int cmd_run(int argc, char *const argv[], char *const env[])
 	code = run(&r, argc, argv, env);
 	cow_stay_end(&r.changes);
 	(void)limits_end(&r.limits); /* closes only: each sandbox has removed its own */
-	prepared_release(&r.p);
 	held_free(r.held);
+	prepared_release(&r.p);
 	protected_look_release(&r.look);
 	exec_opts_release(&r.opts);
 	run_words_release(&r.words);

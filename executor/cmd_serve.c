@@ -173,8 +173,8 @@ int cmd_serve(int argc, char *const argv[], char *const env[])
 	e = run(&r, env, &err);
 	cow_stay_end(&r.changes);
 	(void)limits_end(&r.limits);	/* closes only: each sandbox has removed its own */
-	prepared_release(&r.p);
 	held_free(r.held);
+	prepared_release(&r.p);
 	exec_opts_release(&r.opts);
 	ak_fd_close(&r.conn);
 	ak_fd_close(&r.signal_fd);

@@ -11,6 +11,9 @@ enum opt_write { WRITE_DIRECT, WRITE_NONE, WRITE_COW };
 enum opt_net { NET_NONE, NET_HOST };
 enum opt_identity { IDENTITY_AUTO, IDENTITY_ROOT };
 enum opt_isolation { ISOLATION_NAMESPACES, ISOLATION_LANDLOCK };
+/* open files of a process: Landlock's rules are put in force under the limit. With 4 they cannot be, with 5 nothing starts */
+#define OPT_NOFILE_MIN 8u
+
 enum opt_backend { BACKEND_NATIVE, BACKEND_DOCKER, BACKEND_LOCAL };
 enum opt_rootfs_write { ROOTFS_WRITE_NONE, ROOTFS_WRITE_TMP };
 

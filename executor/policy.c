@@ -163,6 +163,8 @@ static int narrow_numbers(struct policy *p, const struct ak_create *how, struct 
 		r = lower("timeout", how->timeout_ms, &p->timeout_ms, err);
 	if (r == 0)
 		r = lower("max_output", how->max_output, &p->max_output, err);
+	if (r == 0 && how->nofile && how->nofile < OPT_NOFILE_MIN)
+		r = ak_err_set(err, EINVAL, "nofile: nothing starts with fewer than %u open files", OPT_NOFILE_MIN);
 	if (r == 0)
 		r = lower("nofile", how->nofile, &p->nofile, err);
 	if (r == 0 && how->nofile)
