@@ -6,21 +6,8 @@
 # shellcheck source=box.sh
 . "$TESTS/box.sh"
 
-# a state folder that can hold an overlay's layer: the home's, else one on the disk
-export XDG_STATE_HOME=$DIR/state
-mkdir -p "$XDG_STATE_HOME"
 t "copy:state-folder-works"
-ak --write cow -- true
-if [ "$RC" != 0 ] && err | grep -q 'cannot hold the changes\|without user attributes'; then
-	XDG_STATE_HOME=/var/tmp/copy-state-$WHO
-	mkdir -p "$XDG_STATE_HOME"
-	ak --write cow -- true
-fi
-if [ "$RC" != 0 ]; then
-	skip "no file system for an overlay's layer here: $(_short "$(err)")"
-	done_suite
-	exit 0
-fi
+cow_state || exit 0
 RUN=$XDG_STATE_HOME/ak/run	# for box.sh
 SESSIONS=$XDG_STATE_HOME/ak/sessions
 

@@ -4,21 +4,8 @@
 # COW_ROUNDS: rounds of random trees and operations (8); COW_RUNS: runs after which the host must be as it was (4).
 . "$TESTS/lib.sh"
 
-# a state folder that can hold an overlay's layer: the home's, else a memory file system's
-export XDG_STATE_HOME=$DIR/state
-mkdir -p "$XDG_STATE_HOME"
 t "state-folder-works"
-ak --write cow -- true
-if [ "$RC" != 0 ] && err | grep -q 'cannot hold the changes\|without user attributes'; then
-	XDG_STATE_HOME=/var/tmp/cow-state-$WHO
-	mkdir -p "$XDG_STATE_HOME"
-	ak --write cow -- true
-fi
-if [ "$RC" != 0 ]; then
-	skip "no file system for an overlay's layer here: $(_short "$(err)")"
-	done_suite
-	exit 0
-fi
+cow_state || exit 0
 is "an empty run leaves nothing" "$(ls "$XDG_STATE_HOME/ak/sessions")" ""
 
 # aks ARG... - ak itself, in the workspace

@@ -106,6 +106,22 @@ ak() {
 	run "$AK" exec -C "$WS" "$@"
 }
 
+# cow_state - a state folder that can hold an overlay's layer: below the suite's, else one on the disk. Else the suite is skipped: false
+cow_state() {
+	export XDG_STATE_HOME=$DIR/state
+	mkdir -p "$XDG_STATE_HOME"
+	ak --write cow -- true
+	if [ "$RC" != 0 ] && err | grep -q 'cannot hold the changes\|without user attributes'; then
+		XDG_STATE_HOME=/var/tmp/$SUITE-state-$WHO
+		mkdir -p "$XDG_STATE_HOME"
+		ak --write cow -- true
+	fi
+	[ "$RC" = 0 ] && return
+	skip "no file system for an overlay's layer here: $(_short "$(err)")"
+	done_suite
+	return 1
+}
+
 # weak NAMES ARG... - the same with protections taken away
 weak() {
 	local names=$1
