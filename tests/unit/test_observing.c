@@ -126,6 +126,7 @@ START_TEST(profile_that_does_not_let_init_send_is_not_observed)
 	ck_assert_ptr_null(p.joined);
 	ck_assert_uint_eq(p.nwarnings, 1);
 	ck_assert_ptr_nonnull(strstr(p.warnings[0], "not observed: the profile refuses"));
+	observing_release(&ob);
 	ck_assert_int_eq(observing_prepare(&ob, &o, true, &p, &err), -EINVAL);
 	ck_assert_ptr_null(p.joined);
 }

@@ -53,6 +53,16 @@ static struct serve_opts so;
 
 /* ---- the executor ---- */
 
+static void free_dead(struct server *s)
+{
+	while (s->dead) {
+		struct dead *d = s->dead;
+
+		s->dead = d->next;
+		free(d);
+	}
+}
+
 static void pump(struct rig *g)
 {
 	struct epoll_event e[8];
@@ -65,13 +75,9 @@ static void pump(struct rig *g)
 			if (ev->fn)
 				ev->fn(g->s, ev, e[i].events);
 		}
-		while (g->s->dead) {
-			struct dead *d = g->s->dead;
-
-			g->s->dead = d->next;
-			free(d);
-		}
+		free_dead(g->s);
 	}
+	free_dead(g->s);	/* what ended without an event */
 }
 
 static void connect_client(struct rig *g)
@@ -106,6 +112,9 @@ static void rig_open(struct rig *g)
 
 static void rig_close(struct rig *g)
 {
+	for (size_t i = 0; i < g->s->ncmds; i++)
+		if (g->s->cmds[i])
+			cmd_release(g->s, g->s->cmds[i]);	/* jobs whose results nobody fetched */
 	conn_end(g->s, g->c);
 	pump(g);
 	(void)close(g->client);
