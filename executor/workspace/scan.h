@@ -33,7 +33,10 @@ struct protected_place;
  */
 int scan_layer(int upper, int lower, struct protected_place *place, int64_t start_ns, struct journal *ret, struct ak_err *err);
 
-/** scan_now() - the present time on the clock that the kernel gives files */
+/**
+ * scan_now() - the present time, not before the time of any file that has been written
+ * A file that is written in the rest of this tick (4 ms as a rule) may have an earlier one.
+ */
 int64_t scan_now(void);
 
 #endif

@@ -264,6 +264,23 @@ START_TEST(what_changed_during_the_run_is_a_conflict)
 }
 END_TEST
 
+/* a file that was looked at between two changes has the finest time there is */
+START_TEST(what_changed_just_before_the_run_is_none)
+{
+	struct stat st;
+	int64_t now;
+
+	for (int i = 0; i < 50; i++) {
+		put(lower, "m", "one");
+		ck_assert_int_eq(fstatat(lower, "m", &st, 0), 0);
+		put(lower, "m", "two");
+		now = scan_now();
+		ck_assert_int_eq(fstatat(lower, "m", &st, 0), 0);
+		ck_assert_int_le(st.st_ctim.tv_sec * 1000000000ll + st.st_ctim.tv_nsec, now);
+	}
+}
+END_TEST
+
 START_TEST(force_takes_conflicts_and_deletes_nothing_unnamed)
 {
 	struct apply a = plain();
@@ -667,6 +684,7 @@ int main(void)
 	tcase_add_test(t, apply_does_it_and_again_does_nothing);
 	tcase_add_test(t, what_changed_outside_stops_everything);
 	tcase_add_test(t, what_changed_during_the_run_is_a_conflict);
+	tcase_add_test(t, what_changed_just_before_the_run_is_none);
 	tcase_add_test(t, force_takes_conflicts_and_deletes_nothing_unnamed);
 	tcase_add_test(t, a_choice_takes_its_parents_with_it);
 	tcase_add_test(t, protected_names_are_held_back);
