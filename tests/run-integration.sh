@@ -6,6 +6,7 @@
 # KILLS=N: rounds of the tests that kill processes at random moments (6). SLOW=N: names the tests that took N seconds or more.
 # APPROVE_LINES=N: command lines that the suite approve makes (100).
 # FULL=1: also rows of the suite backends that are run by hand only. SUITE_LIMIT: seconds that one suite may take (900).
+# AK_AIMOCK=FOLDER: where npm has installed the model server of the suite peers, which otherwise is fetched.
 # DOCKER_CLI=PATH: docker of the suite backends, instead of podman's.
 #	-k keeps the work folder, -o keeps the result files there, -u and -r run one identity only, -s one after the other
 set -u
@@ -29,7 +30,7 @@ while getopts b:w:o:kurs opt; do
 	esac
 done
 shift $((OPTIND - 1))
-all="cli named session terminal serve exit streams time env fs rootfs workspace tty json escape controls root seccomp observe config checkpoint protected landlock nesting backends cow copy tools doctor cgroup serve-init agent http llm run search approve"
+all="cli named session terminal serve exit streams time env fs rootfs workspace tty json escape controls root seccomp observe config checkpoint protected landlock nesting backends cow copy tools doctor cgroup serve-init agent http llm run search approve peers"
 suites=${*:-$all}
 
 [ -x "$build/ak" ] || {
@@ -136,11 +137,27 @@ cp -r "$build/escape" "$work/bin/escape"
 cp -r tests/integration/. "$work/tests/"
 cp -r tests/backends "$work/tests/backends"
 cp docs/backends.md "$work/tests/backends/"
-cp scripts/check-boundary.sh "$work/tests/"
+cp scripts/check-boundary.sh README.md "$work/tests/"
+cp -r tests/peers "$work/tests/peers"
 # the tree itself may lie below /tmp, which the suites do not see, or in a closed home
 mkdir "$work/src"
 cp -r executor "$work/src/"
 chmod -R a+rX "$work/bin" "$work/tests" "$work/src"
+
+# get_aimock - the model server of the suite peers, from the npm registry unless AK_AIMOCK says where it is; the file state ends it
+get_aimock() {
+	local to=$work/aimock
+	mkdir "$to"
+	cp tests/peers/aimock/package.json tests/peers/aimock/package-lock.json "$to/"
+	if [ -n "${AK_AIMOCK:-}" ]; then
+		cp -r "$AK_AIMOCK/node_modules" "$to/"
+	else
+		timeout 60 npm ci --prefix "$to" --cache "$work/npm" --no-audit --no-fund --ignore-scripts --fetch-retries 0
+	fi >"$to/log" 2>&1
+	chmod -R a+rX "$to"
+	grep -m 1 -i err "$to/log" >"$to/.state"
+	mv "$to/.state" "$to/state"
+}
 
 # private CMD... - with /tmp, /var/tmp and System V objects of our own, so that what others do is not taken for a leak; $work
 # stays visible. Namespaces of our own: the host's mounts are not touched. Does not return.
@@ -185,7 +202,7 @@ run_as() {
 sandboxes='' talks=''
 for s in $suites; do
 	case $s in
-	agent | http | llm | search | approve) talks="$talks $s" ;;
+	agent | http | llm | search | approve | peers) talks="$talks $s" ;;
 	*) sandboxes="$sandboxes $s" ;;
 	esac
 done
@@ -201,6 +218,14 @@ pass() {
 		[ -z "$serial" ] || wait "$!"
 	done
 }
+
+aimock=
+case " $suites " in
+*" peers "*)
+	get_aimock &
+	aimock=$!
+	;;
+esac
 
 if [ "$(id -u)" -eq 0 ]; then
 	if [ "$only" != root ]; then
@@ -221,6 +246,7 @@ else
 fi
 for p in $passes; do wait "$p"; done
 passes=
+[ -z "$aimock" ] || wait "$aimock"
 end_groups
 
 cat "$work"/*/results 2>/dev/null >"$work/results"
