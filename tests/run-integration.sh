@@ -30,7 +30,7 @@ while getopts b:w:o:kurs opt; do
 	esac
 done
 shift $((OPTIND - 1))
-all="cli named session terminal serve exit streams time env fs rootfs workspace tty json escape controls root seccomp observe config checkpoint protected landlock nesting backends cow copy tools doctor cgroup serve-init agent http llm run search approve peers"
+all="cli named session terminal serve exit streams time env fs rootfs workspace tty json escape controls root seccomp observe config checkpoint protected landlock nesting backends cow copy tools doctor cgroup serve-init agent http llm run search approve hostile peers"
 suites=${*:-$all}
 
 [ -x "$build/ak" ] || {
