@@ -23,6 +23,7 @@
 enum mark {
 	DIRTY = 1u << 0, /* a folder that was changed, or had to be opened up: adjusted at the end */
 	KEPT = 1u << 1,	 /* want: this file stays the inode it is; now: must not go, or holds something that must not */
+	ADJUST = 1u << 2, /* want: it stays, and gets its mode, owner, time or attributes when nothing is replaced any more */
 };
 
 struct work {
@@ -360,8 +361,9 @@ static int make_one(struct work *w, size_t i)
 	if (!can_stay(w, e, n))
 		return make(w, e, n);
 	w->want[i] |= KEPT;
+	/* not now: another name of it, which is to become a file of its own, would no longer be what was seen */
 	if (e->same_as == CKPT_NO_LINK && ckpt_op_of(e, n) != CKPT_SAME)
-		return adjust(w, e);
+		w->want[i] |= ADJUST;
 	return 0;
 }
 
@@ -434,6 +436,8 @@ int ckpt_restore_run(struct ckpt_restore *r, struct ak_err *err)
 	ak_fd_close(&w.fd);	/* it may be one of those that are gone */
 	for (size_t i = 1; e == 0 && i < r->want->n; i++)
 		e = make_one(&w, i);
+	for (size_t i = 1; e == 0 && i < r->want->n; i++)
+		e = w.want[i] & ADJUST ? adjust(&w, &r->want->e[i]) : 0;
 	for (size_t i = r->want->n; e == 0 && i-- > 0;)
 		e = finish_wanted(&w, i);
 	for (size_t i = r->now->n; e == 0 && i-- > 0;)

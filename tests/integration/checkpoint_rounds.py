@@ -3,7 +3,7 @@
 """Property of checkpoints: after random operations, and kills, a restore gives back the very tree.
 
 usage: checkpoint_rounds.py AK FOLDER ROUNDS SEED [--exec]
-Each round: save, change the tree at random (with --exec some of it by a command in a sandbox), restore - killed at random moments
+Each round: save, change the tree at random (with --exec some of it by a command in a sandbox), restore - both killed at random moments
 and begun again - and compare content, kind, mode, link text, time, attributes and which names are one file. Prints one line a fault.
 """
 import os
@@ -202,8 +202,8 @@ def differ(a, b):
 def main():
     wipe(WS)
     os.mkdir(WS)
-    kills = begun = 0
-    took = 0.02  # of the last whole restore: kills come anywhere within it
+    kills = begun = save_kills = save_begun = 0
+    took = save_took = 0.02  # of the last whole restore and save: kills come anywhere within them
     saves = []
     for n in range(ROUNDS):
         for _ in range(rnd.randrange(12)):
@@ -212,7 +212,13 @@ def main():
         if closed:
             close_some()
         want = look()
+        for _ in range(rnd.choice([0, 0, 0, 1, 2])):
+            rc, out, err = ak("save", kill=rnd.random() * save_took)
+            save_kills += 1
+            save_begun += rc == -9
+        at = time.monotonic()
         rc, out, err = ak("save")
+        save_took = time.monotonic() - at
         if rc:
             fault(n, "save: %d %s" % (rc, err))
         new = out.strip()
@@ -248,7 +254,7 @@ def main():
                     rc, out, err = ak("rm", *gone[:200])
                     if rc:
                         fault(n, "rm: " + err)
-    print("OK %d rounds, %d restores killed (%d before their end)" % (ROUNDS, kills, begun))
+    print("OK %d rounds, %d restores killed (%d before their end), %d saves killed (%d before their end)" % (ROUNDS, kills, begun, save_kills, save_begun))
 
 
 main()

@@ -260,6 +260,31 @@ START_TEST(what_came_after_the_look_is_not_lost)
 }
 END_TEST
 
+/* one of them stays and gets its old time back, which must not make the others look like something new */
+START_TEST(names_joined_since_come_apart_again)
+{
+	const struct timespec then[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+	static const char *const names[] = {"a", "b", "c"};
+	struct ckpt_scan want;
+	struct stat st;
+
+	for (size_t i = 0; i < 3; i++)
+		put(at(names[i]), "equal");
+	want = scan();
+	for (size_t i = 1; i < 3; i++)
+		ck_assert_int_eq(unlink(at(names[i])) | link(at("a"), at(names[i])), 0);
+	ck_assert_int_eq(utimensat(AT_FDCWD, at("a"), then, 0), 0);
+	ck_assert_uint_eq(restore(&want.tree), 0);
+	for (size_t i = 0; i < 3; i++) {
+		is(at(names[i]), "equal");
+		ck_assert_int_eq(stat(at(names[i]), &st), 0);
+		ck_assert_uint_eq(st.st_nlink, 1);
+		ck_assert_int_ne(st.st_mtim.tv_sec, 1);
+	}
+	ckpt_scan_release(&want);
+}
+END_TEST
+
 START_TEST(modes_opened_up_by_a_killed_look_are_put_back)
 {
 	struct stat st;
@@ -505,6 +530,7 @@ int main(void)
 	tcase_add_test(t, a_terabyte_of_hole_is_no_work);
 	tcase_add_test(t, a_damaged_object_stops_a_restore_before_it_begins);
 	tcase_add_test(t, what_came_after_the_look_is_not_lost);
+	tcase_add_test(t, names_joined_since_come_apart_again);
 	tcase_add_test(t, modes_opened_up_by_a_killed_look_are_put_back);
 	tcase_add_test(t, a_half_written_checkpoint_is_none);
 	tcase_add_test(t, forgetting_frees_what_nobody_has);
