@@ -14,6 +14,7 @@ int ak_dir_open(struct ak_dir *d, const char *path)
 {
 	d->pos = 0;
 	d->len = 0;
+	d->error = 0;
 	d->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
 	return d->fd < 0 ? -errno : 0;
 }
@@ -26,8 +27,11 @@ bool ak_dir_next(struct ak_dir *d, const char **ret_name, unsigned char *ret_typ
 		if (d->pos >= d->len) {
 			ssize_t n = getdents64(d->fd, d->buf, sizeof(d->buf));
 
-			if (n <= 0)
+			if (n <= 0) {
+				if (n < 0)
+					d->error = errno;
 				return false;
+			}
 			d->len = (size_t)n;
 			d->pos = 0;
 		}

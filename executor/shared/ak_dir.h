@@ -11,6 +11,7 @@
 struct ak_dir {
 	int fd;			/* owned; -1: not open */
 	size_t pos, len;
+	int error;		/* positive errno that ended the reading; 0: none */
 	_Alignas(8) char buf[AK_DIR_BYTES];
 };
 
@@ -24,7 +25,7 @@ int ak_dir_open(struct ak_dir *d, const char *path);
  * ak_dir_next() - the next entry but "." and ".."
  * @ret_name:	points into @d, until the next call
  * @ret_type:	DT_* of dirent.h; DT_UNKNOWN where the file system does not say
- * Return: false at the end (an error while reading ends it as well, as with readdir(3) unchecked).
+ * Return: false at the end; an error while reading ends it as well, and is in @d->error.
  */
 bool ak_dir_next(struct ak_dir *d, const char **ret_name, unsigned char *ret_type);
 void ak_dir_close(struct ak_dir *d);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "executor/shared/ak_buf.h"
+#include "executor/shared/ak_fd.h"
 #include "executor/workspace/ckpt_tree.h"
 
 #define MARK 0x31747063616b6b61ULL	/* "akkacpt1" where the little end comes first */
@@ -34,10 +35,13 @@ struct record {
 	uint32_t flags, spare;
 };
 
-/* eight bytes at a time: a file of some megabytes is summed for each save */
-uint64_t ckpt_file_sum(const char *p, size_t n)
+#define SUM_FIRST 14695981039346656037ULL
+#define BLOCK_BYTES (64u << 10)	/* that are written at once */
+
+/* Goes on with a sum; eight bytes at a time: a file of some megabytes is summed for each save */
+static uint64_t sum_on(uint64_t h, const char *p, size_t n)
 {
-	uint64_t h = 14695981039346656037ULL, v;
+	uint64_t v;
 
 	for (; n >= 8; p += 8, n -= 8) {
 		memcpy(&v, p, 8);
@@ -49,6 +53,11 @@ uint64_t ckpt_file_sum(const char *p, size_t n)
 	return h;
 }
 
+uint64_t ckpt_file_sum(const char *p, size_t n)
+{
+	return sum_on(SUM_FIRST, p, n);
+}
+
 static void pad(struct ak_buf *out)
 {
 	static const char zero[8];
@@ -56,33 +65,78 @@ static void pad(struct ak_buf *out)
 	ak_buf_add(out, zero, -out->len & 7);
 }
 
-void ckpt_tree_encode(const struct ckpt_tree *t, struct ak_buf *out)
+static void put_head(const struct ckpt_tree *t, struct ak_buf *out)
 {
 	struct head h = {.mark = MARK, .version = VERSION, .size_of_record = sizeof(struct record), .made_ns = t->made_ns, .count = t->n};
-	uint64_t sum;
 
+	_Static_assert(sizeof(struct head) % 8 == 0 && sizeof(struct record) % 8 == 0, "the sum goes by eight bytes");
 	memcpy(h.note, t->note, sizeof(t->note));
 	memcpy(h.before, t->before, sizeof(t->before));
 	ak_buf_add(out, &h, sizeof(h));
-	for (size_t i = 0; i < t->n; i++) {
-		const struct ckpt_entry *e = &t->e[i];
-		struct record r = {.dev = e->id.dev, .ino = e->id.ino, .size = e->id.size, .rdev = e->id.rdev, .mtime_ns = e->id.mtime_ns,
-				   .ctime_ns = e->id.ctime_ns, .mode = e->id.mode, .uid = e->id.uid, .gid = e->id.gid,
-				   .nlink = e->id.nlink, .path_len = (uint32_t)strlen(e->path) + 1,
-				   .link_len = e->link ? (uint32_t)strlen(e->link) + 1 : 0, .xattrs_len = e->xattrs ? e->xattrs_len : 0,
-				   .same_as = e->same_as, .flags = e->flags};
+}
 
-		memcpy(r.hash, e->hash, sizeof(r.hash));
-		ak_buf_add(out, &r, sizeof(r));
-		ak_buf_add(out, e->path, r.path_len);
-		if (e->link)
-			ak_buf_add(out, e->link, r.link_len);
-		if (e->xattrs)
-			ak_buf_add(out, e->xattrs, r.xattrs_len);
-		pad(out);
-	}
-	sum = out->failed ? 0 : ckpt_file_sum(out->data, out->len);
+static void put_entry(const struct ckpt_entry *e, struct ak_buf *out)
+{
+	struct record r = {.dev = e->id.dev, .ino = e->id.ino, .size = e->id.size, .rdev = e->id.rdev, .mtime_ns = e->id.mtime_ns,
+			   .ctime_ns = e->id.ctime_ns, .mode = e->id.mode, .uid = e->id.uid, .gid = e->id.gid,
+			   .nlink = e->id.nlink, .path_len = (uint32_t)strlen(e->path) + 1,
+			   .link_len = e->link ? (uint32_t)strlen(e->link) + 1 : 0, .xattrs_len = e->xattrs ? e->xattrs_len : 0,
+			   .same_as = e->same_as, .flags = e->flags};
+
+	memcpy(r.hash, e->hash, sizeof(r.hash));
+	ak_buf_add(out, &r, sizeof(r));
+	ak_buf_add(out, e->path, r.path_len);
+	if (e->link)
+		ak_buf_add(out, e->link, r.link_len);
+	if (e->xattrs)
+		ak_buf_add(out, e->xattrs, r.xattrs_len);
+	pad(out);
+}
+
+void ckpt_tree_encode(const struct ckpt_tree *t, struct ak_buf *out)
+{
+	size_t first = out->len;
+	uint64_t sum;
+
+	put_head(t, out);
+	for (size_t i = 0; i < t->n; i++)
+		put_entry(&t->e[i], out);
+	sum = out->failed ? 0 : ckpt_file_sum(out->data + first, out->len - first);
 	ak_buf_add(out, &sum, sizeof(sum));
+}
+
+/* what is in @out goes to the file, and into the sum */
+static int put_block(struct ak_buf *out, int fd, uint64_t *sum, size_t *total)
+{
+	int r = out->failed ? -ENOMEM : ak_write_all(fd, out->data, out->len);
+
+	if (r < 0)
+		return r;
+	*sum = sum_on(*sum, out->data, out->len);
+	*total += out->len;
+	out->len = 0;
+	return *total > CKPT_FILE_BYTES - sizeof(*sum) ? -EFBIG : 0;
+}
+
+int ckpt_tree_write(const struct ckpt_tree *t, int fd)
+{
+	uint64_t sum = SUM_FIRST;
+	struct ak_buf b = {0};
+	size_t total = 0;
+	int r = 0;
+
+	put_head(t, &b);
+	for (size_t i = 0; r == 0 && i < t->n; i++) {
+		put_entry(&t->e[i], &b);
+		if (b.len >= BLOCK_BYTES || b.failed)
+			r = put_block(&b, fd, &sum, &total);
+	}
+	if (r == 0)
+		r = put_block(&b, fd, &sum, &total);
+	if (r == 0)
+		r = ak_write_all(fd, &sum, sizeof(sum));
+	ak_buf_release(&b);
+	return r;
 }
 
 struct reader {
@@ -208,8 +262,7 @@ static int decode(const char *file, size_t len, struct ckpt_tree *t)
 	t->made_ns = h.made_ns;
 	memcpy(t->note, h.note, sizeof(t->note));
 	memcpy(t->before, h.before, sizeof(t->before));
-	t->cap = h.count;
-	t->e = calloc(h.count, sizeof(*t->e));
+	ckpt_tree_reserve(t, h.count);
 	if (!t->e)
 		return -ENOMEM;
 	while (t->n < h.count) {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,6 +16,8 @@
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
+#include "executor/workspace/ckpt_ahead.h"
+#include "executor/workspace/ckpt_below.h"
 #include "executor/workspace/ckpt_open.h"
 #include "executor/workspace/ckpt_store.h"
 #include "executor/workspace/copy.h"
@@ -29,6 +32,9 @@ struct scan {
 	struct ckpt_scan *s;
 	struct ckpt_tree known;		/* as last seen */
 	size_t next;			/* of it: the entry that comes next when nothing was added or removed */
+	struct ckpt_below below;	/* of it */
+	struct ckpt_ahead ahead;	/* of it */
+	uid_t uid;
 	struct ckpt_opened opened;
 	int64_t start_ns;
 	uint32_t *links;		/* entries with further names: open hash of index + 1 by inode */
@@ -211,9 +217,9 @@ static int read_open(struct scan *w, const struct ws_entry *we, struct ckpt_entr
 	return r;
 }
 
-static bool closed_to_owner(const struct ws_ident *id, uint32_t bits)
+static bool closed_to_owner(const struct scan *w, const struct ws_ident *id, uint32_t bits)
 {
-	return geteuid() != 0 && id->uid == geteuid() && (id->mode & bits) != bits;
+	return w->uid != 0 && id->uid == w->uid && (id->mode & bits) != bits;
 }
 
 static int read_file(struct scan *w, const struct ws_entry *we, struct ckpt_entry *e, bool *ret_busy)
@@ -221,7 +227,7 @@ static int read_file(struct scan *w, const struct ws_entry *we, struct ckpt_entr
 	struct ws_ident found = we->id, now;
 	int r;
 
-	if (!closed_to_owner(&found, 0400))
+	if (!closed_to_owner(w, &found, 0400))
 		return read_open(w, we, e, ret_busy);
 	r = ckpt_open_up(&w->opened, we->dir, we->name, we->path, &found);
 	if (r < 0)
@@ -289,11 +295,13 @@ static int add_folder(struct scan *w, const struct ws_entry *we, struct ckpt_ent
 	struct ckpt_entry *added;
 	int r = 0;
 
-	if (closed_to_owner(&we->id, 0500))
+	if (closed_to_owner(w, &we->id, 0500))
 		r = ckpt_open_up(&w->opened, we->dir, we->name, we->path, &we->id);
 	if (k) {
 		e->xattrs = k->xattrs;
 		e->xattrs_len = k->xattrs_len;
+		if (w->below.first)
+			*we->known = (size_t)(k - w->known.e);
 	} else if (r == 0) {
 		AK_AUTO_FD fd = ws_open_dir(w->s->root, we->path);
 
@@ -419,6 +427,63 @@ static int trouble(void *arg, const char *path, int code, struct ak_err *err)
 	return 0;
 }
 
+/* --- folders whose times say that nothing came and nothing went --- */
+
+static bool same_folder(void *arg, size_t folder, const struct ws_ident *now)
+{
+	struct scan *w = arg;
+
+	ckpt_ahead_take(&w->ahead, folder);
+	return same_times(&w->known.e[folder].id, now);
+}
+
+static const char *name_below(void *arg, size_t folder, size_t i)
+{
+	const struct scan *w = arg;
+	size_t at = w->below.first[folder] + i;
+	const char *slash;
+
+	if (at >= w->below.end[folder])
+		return NULL;
+	slash = strrchr(w->known.e[at].path, '/');
+	return slash ? slash + 1 : w->known.e[at].path;
+}
+
+static bool seen_below(void *arg, size_t folder, size_t i, struct ws_ident *ret)
+{
+	struct scan *w = arg;
+	size_t at = w->below.first[folder] + i;
+
+	if (!ckpt_ahead_seen(&w->ahead, folder, at))
+		return false;
+	*ret = w->known.e[at].id;
+	return true;
+}
+
+/*
+ * Local file systems that give a folder a new time whenever a name comes or goes. Not: those of the network, FUSE, and overlay, whose
+ * lower folders may be changed beneath it.
+ */
+static bool folders_tell(int root)
+{
+	static const uint32_t magic[] = {
+		0xef53,	    /* ext2, ext3, ext4 */
+		0x58465342, /* xfs */
+		0x9123683e, /* btrfs */
+		0x01021994, /* tmpfs */
+		0xf2f52010, /* f2fs */
+	};
+	struct statfs fs;
+
+	if (fstatfs(root, &fs) < 0)
+		return false;
+	for (size_t i = 0; i < sizeof(magic) / sizeof(magic[0]); i++) {
+		if ((uint32_t)fs.f_type == magic[i])
+			return true;
+	}
+	return false;
+}
+
 static int add_root(struct scan *w, struct ak_err *err)
 {
 	struct ckpt_entry e = {.path = "", .same_as = CKPT_NO_LINK};
@@ -432,21 +497,36 @@ static int add_root(struct scan *w, struct ak_err *err)
 	return add(w, &e, err) ? 0 : -ENOMEM;
 }
 
+static int walk(struct scan *w, struct ak_err *err)
+{
+	static const struct ws_known known_names = {.same = same_folder, .name = name_below, .seen = seen_below};
+	struct ckpt_scan *s = w->s;
+	int r;
+
+	ckpt_store_load_stat(s->store, &w->known);
+	w->next = w->known.n > 0;	/* behind the root */
+	if (w->known.n > 0) {
+		ckpt_tree_reserve(&s->tree, w->known.n + w->known.n / 8 + 64);
+		if (folders_tell(s->root) && ckpt_below_init(&w->known, &w->below) == 0)	/* without it all are read */
+			ckpt_ahead_start(&w->ahead, s->root, &w->known, &w->below);
+	}
+	r = add_root(w, err);
+	return r < 0 ? r : ws_walk_known(s->root, "", visit, trouble, &known_names, w, err);
+}
+
 int ckpt_scan(struct ckpt_scan *s, struct ak_err *err)
 {
-	struct scan w = {.s = s, .opened = CKPT_OPENED_NONE(s->store), .value = malloc(WS_XATTR_BYTES_MAX)};
+	struct scan w = {.s = s, .opened = CKPT_OPENED_NONE(s->store), .value = malloc(WS_XATTR_BYTES_MAX), .uid = geteuid()};
 	struct timespec now;
 	int r;
 
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	w.start_ns = now.tv_sec * NS + now.tv_nsec;
 	s->tree.made_ns = (uint64_t)w.start_ns;
-	ckpt_store_load_stat(s->store, &w.known);
-	w.next = w.known.n > 0;	/* behind the root */
-	r = w.value ? add_root(&w, err) : ak_err_set(err, ENOMEM, "out of memory");
-	if (r == 0)
-		r = ws_walk(s->root, "", visit, trouble, &w, err);
+	r = w.value ? walk(&w, err) : ak_err_set(err, ENOMEM, "out of memory");
 	ckpt_put_back_all(&w.opened, s->root);
+	ckpt_ahead_stop(&w.ahead);
+	ckpt_below_release(&w.below);
 	ckpt_tree_release(&w.known);
 	ak_buf_release(&w.xattrs);
 	free(w.links);

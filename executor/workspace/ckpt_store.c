@@ -140,25 +140,28 @@ void ckpt_store_close(struct ckpt_store *s)
 	ak_fd_close(&s->dir);
 }
 
-static int write_tmp(struct ckpt_store *s, const void *data, size_t len)
+static int open_tmp(struct ckpt_store *s)
 {
-	AK_AUTO_FD fd = openat(s->dir, TMP, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	int r = fd < 0 ? -errno : ak_write_all(fd, data, len);
+	int fd = openat(s->dir, TMP, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-	if (r == 0 && fdatasync(fd) < 0)
+	return fd < 0 ? -errno : fd;
+}
+
+/* what was written to @fd, with the result @r, becomes the file @name */
+static int put_tmp(struct ckpt_store *s, int fd, int r, const char *name)
+{
+	if (r == 0 && (fdatasync(fd) < 0 || renameat(s->dir, TMP, s->dir, name) < 0))
 		r = -errno;
+	if (r < 0)
+		drop_unfinished(s);
 	return r;
 }
 
 int ckpt_store_write(struct ckpt_store *s, const char *name, const void *data, size_t len)
 {
-	int r = write_tmp(s, data, len);
+	AK_AUTO_FD fd = open_tmp(s);
 
-	if (r == 0 && renameat(s->dir, TMP, s->dir, name) < 0)
-		r = -errno;
-	if (r < 0)
-		drop_unfinished(s);
-	return r;
+	return put_tmp(s, fd, fd < 0 ? fd : ak_write_all(fd, data, len), name);
 }
 
 int ckpt_store_read(struct ckpt_store *s, const char *name, size_t max, char **ret, size_t *ret_len)
@@ -208,13 +211,9 @@ static int new_id(struct ckpt_store *s, char ret[static CKPT_ID_MAX + 1])
 
 static int write_tree(struct ckpt_store *s, const struct ckpt_tree *t, const char *name)
 {
-	struct ak_buf b = {.max = CKPT_FILE_BYTES};
-	int r;
+	AK_AUTO_FD fd = open_tmp(s);
 
-	ckpt_tree_encode(t, &b);
-	r = b.failed ? -ENOMEM : ckpt_store_write(s, name, b.data, b.len);
-	ak_buf_release(&b);
-	return r;
+	return put_tmp(s, fd, fd < 0 ? fd : ckpt_tree_write(t, fd), name);
 }
 
 int ckpt_store_save(struct ckpt_store *s, const struct ckpt_tree *t, char ret_id[static CKPT_ID_MAX + 1], struct ak_err *err)

@@ -35,6 +35,16 @@ static void *keep(struct ckpt_tree *t, const void *p, size_t n)
 	return at;
 }
 
+void ckpt_tree_reserve(struct ckpt_tree *t, size_t n)
+{
+	struct ckpt_entry *e = t->e || n > SIZE_MAX / sizeof(*e) ? NULL : malloc(n * sizeof(*e));
+
+	if (e) {
+		t->e = e;
+		t->cap = n;
+	}
+}
+
 struct ckpt_entry *ckpt_tree_add(struct ckpt_tree *t, const struct ckpt_entry *e)
 {
 	struct ckpt_entry copy = *e;

@@ -54,6 +54,9 @@ struct ckpt_tree {
 	char *file;		/* owned: what texts of a decoded tree point into */
 };
 
+/** ckpt_tree_reserve() - room for @n entries at once; without it, or where there is no memory, the tree grows as it is filled */
+void ckpt_tree_reserve(struct ckpt_tree *t, size_t n);
+
 /**
  * ckpt_tree_add() - append a copy of @e with its texts
  * Return: the entry, valid until the next one; NULL when out of memory.
@@ -77,6 +80,12 @@ void ckpt_tree_release(struct ckpt_tree *t);
 
 /** ckpt_tree_encode() - append the bytes of a checkpoint to @out; failures are in out->failed */
 void ckpt_tree_encode(const struct ckpt_tree *t, struct ak_buf *out);
+
+/**
+ * ckpt_tree_write() - write the same bytes to @fd, without holding all of them in memory
+ * Return: 0; -ENOMEM, -EFBIG (more than CKPT_FILE_BYTES), or what write(2) gave: then the file is not whole.
+ */
+int ckpt_tree_write(const struct ckpt_tree *t, int fd);
 
 /**
  * ckpt_tree_decode() - read them back

@@ -9,6 +9,7 @@
 #ifndef AK_WORKSPACE_WALK_H
 #define AK_WORKSPACE_WALK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,22 @@ struct ws_entry {
 	const char *name;	/* last component, within @path */
 	int dir;		/* descriptor of the folder it is in; borrowed for the call */
 	struct ws_ident id;
+	size_t *known;		/* of a folder: what the visit sets it to goes to struct ws_known; WS_UNKNOWN until then */
+};
+
+#define WS_UNKNOWN SIZE_MAX
+
+/**
+ * struct ws_known - names of folders that need not be read, as nothing was added to them or taken away since they were
+ * @same:	is @now, the folder as it has been opened, the one whose names are known as @folder?
+ * @name:	its name number @i; NULL behind the last one. Borrowed until the walk ends
+ * @seen:	has name number @i been looked at since the walk began? Then *@ret is what was found
+ * Where one of the names is missing after all, the folder is read.
+ */
+struct ws_known {
+	bool (*same)(void *arg, size_t folder, const struct ws_ident *now);
+	const char *(*name)(void *arg, size_t folder, size_t i);
+	bool (*seen)(void *arg, size_t folder, size_t i, struct ws_ident *ret);
 };
 
 enum ws_visit {
@@ -46,14 +63,17 @@ typedef int (*ws_visit_fn)(void *arg, const struct ws_entry *e, struct ak_err *e
 typedef int (*ws_trouble_fn)(void *arg, const char *path, int code, struct ak_err *err);
 
 /**
- * ws_walk() - visit everything beneath a folder
+ * ws_walk_known(), ws_walk() - visit everything beneath a folder
  * @root:	descriptor of the folder, open for reading or O_PATH; borrowed
  * @start:	"" for all of it, else a folder beneath @root to begin in; paths stay relative to @root
  * @trouble:	NULL: any trouble ends the walk
+ * @known:	NULL: every folder is read
  *
  * An entry that vanishes between reading the folder and looking at it is left out.
  * Return: 0, -E2BIG (WS_WALK_ENTRIES_MAX or WS_WALK_BYTES_MAX, which the message names), or a negative errno.
  */
+int ws_walk_known(int root, const char *start, ws_visit_fn visit, ws_trouble_fn trouble, const struct ws_known *known, void *arg,
+		  struct ak_err *err);
 int ws_walk(int root, const char *start, ws_visit_fn visit, ws_trouble_fn trouble, void *arg, struct ak_err *err);
 
 #endif

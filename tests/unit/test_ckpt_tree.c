@@ -4,10 +4,13 @@
 
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "executor/shared/ak_buf.h"
 #include "executor/workspace/ckpt_compare.h"
@@ -100,6 +103,31 @@ START_TEST(what_is_encoded_decodes_to_the_same)
 	ck_assert_uint_eq(x.len, 0);
 	ck_assert(!ckpt_xattr_next(&t.e[3], &pos, &x));
 	ckpt_tree_release(&t);
+}
+END_TEST
+
+START_TEST(what_is_written_is_what_is_encoded)
+{
+	struct ckpt_entry e = {.same_as = CKPT_NO_LINK, .id.mode = S_IFREG | 0644};
+	int fd = memfd_create("tree", MFD_CLOEXEC), full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+	size_t n;
+	char *p, *got, path[16];
+
+	for (unsigned i = 0; i < 2000; i++) {	/* more than one block */
+		(void)snprintf(path, sizeof(path), "more%u", i);
+		e.path = path;
+		ck_assert_ptr_nonnull(ckpt_tree_add(&tree, &e));
+	}
+	p = bytes(&tree, &n);
+	ck_assert_int_eq(ckpt_tree_write(&tree, fd), 0);
+	got = malloc(n + 1);
+	ck_assert_int_eq(pread(fd, got, n + 1, 0), (ssize_t)n);
+	ck_assert_mem_eq(got, p, n);
+	ck_assert_int_eq(ckpt_tree_write(&tree, full), -ENOSPC);
+	(void)close(full);
+	(void)close(fd);
+	free(got);
+	free(p);
 }
 END_TEST
 
@@ -226,6 +254,7 @@ int main(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, what_is_encoded_decodes_to_the_same);
+	tcase_add_test(t, what_is_written_is_what_is_encoded);
 	tcase_add_test(t, every_truncation_and_every_flip_is_refused);
 	tcase_add_test(t, what_leads_out_or_makes_no_sense_is_refused);
 	tcase_add_test(t, entries_are_found);
