@@ -104,7 +104,7 @@ static void look_at_shell(struct denier *d, const struct shell_word *words, size
 			command = true;
 		i++;
 	}
-	if (i == n || words[i].why || (!command && i > 1)) {
+	if (i == n || words[i].why || (!command && (i > 1 || is_input(words[i].text)))) {
 		deny_doubt(d->v, "a shell whose commands are not to be seen");
 		return;
 	}
@@ -243,6 +243,10 @@ static void look_for_values(struct denier *d, const struct shell_cmd *c)
 
 static void look_at_line(struct denier *d, const struct shell_line *line, enum rule_match most, unsigned depth)
 {
+	for (size_t i = 0; i < line->n_sets && deny_rules_for(d->a, "bash"); i++) {
+		if (line->sets[i].why || doubt_variable(&line->sets[i]))
+			deny_doubt(d->v, "a variable that names a program");
+	}
 	for (size_t i = 0; i < line->n_cmds; i++) {
 		const struct shell_cmd *c = &line->cmds[i];
 

@@ -68,7 +68,14 @@ static const char variables[] = "EDITOR VISUAL PAGER PS0 PS1 PS4 PROMPT_COMMAND 
 				"CVS_RSH CVSEDITOR SVN_SSH SVN_EDITOR HGEDITOR TAR_OPTIONS PERL5OPT PERL5DB PERL5LIB PYTHONSTARTUP PYTHONPATH "
 				"PYTHONINSPECT RUBYOPT RUBYLIB NODE_OPTIONS JAVA_TOOL_OPTIONS BASHOPTS SHELLOPTS RIPGREP_CONFIG_PATH FZF_DEFAULT_COMMAND "
 				"MAN_KEEP_FORMATTING CCACHE_PREFIX CC CXX LD HOSTCC AWKPATH GAWK_LIBPATH OPENSSL_CONF GCC_EXEC_PREFIX COMPILER_PATH "
-				"BAT_PAGER DELTA_PAGER RUSTC_WRAPPER GOFLAGS histchars COMP_WORDBREAKS IFS INPUTRC command_not_found_handle";
+				"BAT_PAGER DELTA_PAGER RUSTC_WRAPPER RUSTC RUSTDOC GOFLAGS VIMINIT GVIMINIT EXINIT LUA_INIT ZDOTDIR _JAVA_OPTIONS JDK_JAVA_OPTIONS PKG_CONFIG "
+				"histchars COMP_WORDBREAKS IFS INPUTRC command_not_found_handle";
+
+/* Is it the input: -, /dev/stdin, /dev/fd/0, /proc/self/fd/0? */
+bool is_input(const char *value)
+{
+	return strcmp(value, "-") == 0 || strncmp(value, "/dev/", 5) == 0 || strncmp(value, "/proc/", 6) == 0;
+}
 
 /* A variable that names a program: NAME, NAME=VALUE, NAME+=VALUE; what stands for NAME may be a hole */
 bool doubt_variable(const struct shell_word *w)
@@ -110,11 +117,6 @@ static bool is(const struct shell_word *word, const char *names)
 	return !word->why && name_listed(names, word->text, word->len);
 }
 
-/* Is the value of an option the input: -, /dev/stdin, /dev/fd/0, /proc/self/fd/0? */
-static bool is_input(const char *value)
-{
-	return strcmp(value, "-") == 0 || strncmp(value, "/dev/", 5) == 0 || strncmp(value, "/proc/", 6) == 0;
-}
 
 /* make -f -, --eval, SHELL=: commands that no file holds */
 static bool make_starts(const struct shell_word *words, size_t n)
@@ -179,21 +181,71 @@ static bool git_starts(const struct shell_word *words, size_t n)
 	       (is(w, "merge pull revert cherry-pick") && has(w, left, "s", ""));
 }
 
-/* test -v, printf -v, and builtins that take names: a name may hold a subscript that runs a command */
+/* read -aNAME, printf -vNAME: a name may stand behind any letter */
+static bool attached_variable(const struct shell_word *w)
+{
+	if (w->text[0] != '-')
+		return false;
+	for (size_t i = 2; i < w->len; i++) {
+		struct shell_word rest = { .text = w->text + i, .len = w->len - i, .why = w->why };
+
+		if (doubt_variable(&rest))
+			return true;
+	}
+	return false;
+}
+
+/* Which variable gets a value is not to be seen: the name comes from a variable, or it stands for another name */
+static bool name_unknown(const struct shell_word *words, size_t n)
+{
+	if (is(&words[0], "declare typeset local") && has(words, n, "n", ""))
+		return true;
+	if (is(&words[0], "printf wait getopts") && n > 3)
+		n = 3; /* the name is one of the first two; what follows are values */
+	for (size_t i = 1; i < n; i++) {
+		size_t name = strcspn(words[i].text, "=");
+
+		/* a hole is where text ends; = behind it was looked for by doubt_variable() */
+		if (words[i].why && name < words[i].len && words[i].text[name] == SHELL_HOLE)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Builtins that give variables a value, and test -v, printf -v: the variable may name a program, and a name may hold a subscript that
+ * runs a command. Numbers, as let and $((x=1)) give them, name no program.
+ */
 static const char *builtin_doubt(const struct shell_word *words, size_t n)
 {
-	bool names = is(&words[0], "read let declare typeset export local readonly unset mapfile readarray getopts wait");
+	bool sets = is(&words[0], "read declare typeset export local readonly mapfile readarray getopts") ||
+		    (is(&words[0], "printf") && has(words, n, "v", "")) || (is(&words[0], "wait") && has(words, n, "p", ""));
+	bool names = sets || is(&words[0], "let unset") || (is(&words[0], "test [") && has(words, n, "vR", ""));
 
-	if (is(&words[0], "test [ printf wait"))
-		names = has(words, n, "vRp", "");
 	for (size_t i = 1; i < n && names; i++) {
 		if (doubt_subscript(&words[i], true))
 			return "a name or number that holds a command";
 	}
-	for (size_t i = 1; i < n && (names || is(&words[0], "env sudo exec command builtin eval for")); i++) {
-		if ((names || strchr(words[i].text, '=')) && doubt_variable(&words[i]))
+	for (size_t i = 1; i < n && (names || is(&words[0], "env sudo exec command builtin eval")); i++) {
+		if ((names || strchr(words[i].text, '=')) && (doubt_variable(&words[i]) || attached_variable(&words[i])))
 			return "a variable that names a program";
 	}
+	if (sets && name_unknown(words, n))
+		return "a variable whose name is not to be seen";
+	return NULL;
+}
+
+/* Builtins after which other words mean something else */
+static const char *state_doubt(const struct shell_word *words, size_t n)
+{
+	if (n < 2)
+		return NULL;
+	if (is(&words[0], "set") && (option_short(&words[1], "k") || (n > 2 && shell_word_is(&words[2], "keyword"))))
+		return "arguments that become variables";
+	if (is(&words[0], ". source") && ((words[1].why & ~(unsigned)SHELL_W_TILDE) || is_input(words[1].text) || words[1].text[0] == '-'))
+		return "commands that no file holds";
+	if (is(&words[0], "enable") && has(words, n, "f", ""))
+		return "a builtin from a file";
 	return NULL;
 }
 
@@ -203,6 +255,8 @@ const char *doubt_command(const struct shell_word *words, size_t n)
 	const char *name = last_part(words[0].text, words[0].len, &len);
 	const char *why = builtin_doubt(words, n);
 
+	if (!why)
+		why = state_doubt(words, n);
 	if (why)
 		return why;
 	if (program_named(opaque, name, len))

@@ -72,6 +72,7 @@ bool option_short(const struct shell_word *word, const char *letters);
 /* approve_doubt.c. doubt_command(): NULL, or what of it may start a program; static */
 const char *doubt_command(const struct shell_word *words, size_t n);
 bool doubt_variable(const struct shell_word *w);
+bool is_input(const char *value);
 bool doubt_subscript(const struct shell_word *w, bool evaluated);
 
 /* approve_text.c */

@@ -144,11 +144,14 @@ enum shell_form {
 /**
  * struct shell_line - a command line
  * @forms:	enum shell_form
+ * @sets:	names of variables that get a value by for or ${NAME=WORD}; a hole for the name in ${!NAME=WORD}
  * @problem:	NULL, or what was not understood (a static text); @problem_at: where, in bytes
  */
 struct shell_line {
 	struct shell_cmd *cmds;
 	size_t n_cmds;
+	struct shell_word *sets;
+	size_t n_sets;
 	unsigned forms;
 	const char *problem;
 	size_t problem_at;

@@ -99,6 +99,8 @@ static void for_clause(struct reader *r)
 	shell_blanks(r);
 	if (!pass_word(r, &name) || name.why || name.quoted)
 		shell_fail(r, "for without a name");
+	else
+		shell_add_set(r, name.text, name.len);
 	shell_word_release(&name);
 	shell_linebreak(r);
 	if (ahead(r, "in")) {

@@ -96,8 +96,24 @@ static void parameter_word(struct reader *r, struct part *p, bool in_quotes)
 	ak_buf_release(&inner.text);
 }
 
+/* Behind the name that stands at @from: = or := gives it a value, @P runs what it holds */
+static void operator(struct reader *r, size_t from, bool indirect)
+{
+	int c = shell_cur(r);
+	int next = shell_after(r, 1);
+
+	if (c == '=' || (c == ':' && next == '='))
+		shell_add_set(r, indirect ? NULL : r->text + from, r->pos - from);
+	if (c == '@' && next == 'P')
+		shell_fail(r, "a value that is expanded as a prompt");
+	if (c == END_OF_TEXT || !strchr("}:-+=?#%/^,@[*", c))
+		shell_fail(r, "${ with an unknown operator");
+}
+
 static void braced_parameter(struct reader *r, struct part *p, bool in_quotes)
 {
+	bool indirect = false;
+	size_t from;
 	int c, next;
 
 	shell_step(r);
@@ -105,9 +121,11 @@ static void braced_parameter(struct reader *r, struct part *p, bool in_quotes)
 	c = shell_cur(r);
 	next = shell_after(r, 1);
 	if ((c == '#' || c == '!') && (name_start(next) || digit(next))) {
+		indirect = c == '!';
 		shell_step(r);
 		c = shell_cur(r);
 	}
+	from = r->pos;
 	if (name_start(c)) {
 		name(r);
 	} else if (digit(c)) {
@@ -119,11 +137,9 @@ static void braced_parameter(struct reader *r, struct part *p, bool in_quotes)
 		shell_fail(r, "${ without a name");
 		return;
 	}
-	c = shell_cur(r);
-	if (c == END_OF_TEXT || !strchr("}:-+=?#%/^,@[*", c)) {
-		shell_fail(r, "${ with an unknown operator");
+	operator(r, from, indirect);
+	if (shell_stopped(r))
 		return;
-	}
 	if (shell_enter(r))
 		parameter_word(r, p, in_quotes);
 	r->depth--;

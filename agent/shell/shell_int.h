@@ -49,6 +49,7 @@ void shell_cmd_release(struct shell_cmd *c);
 void shell_add_word(struct reader *r, struct shell_word **list, size_t *n, struct shell_word *taken);
 void shell_add_redir(struct reader *r, struct shell_cmd *c, struct shell_redir *taken);
 void shell_add_cmd(struct reader *r, struct shell_cmd *taken);
+void shell_add_set(struct reader *r, const char *name, size_t len);
 
 /* shell_lex.c: bytes, with backslash newline gone */
 int shell_cur(struct reader *r);

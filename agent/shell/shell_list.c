@@ -117,10 +117,34 @@ void shell_add_cmd(struct reader *r, struct shell_cmd *taken)
 	*taken = (struct shell_cmd){ 0 };
 }
 
+/* @name: of a variable that gets a value, as it stands in the text; copied. NULL: another variable holds it */
+void shell_add_set(struct reader *r, const char *name, size_t len)
+{
+	struct shell_word w = { .text = calloc(1, (name ? len : 1) + 1) };
+
+	if (!w.text) {
+		r->no_memory = true;
+		return;
+	}
+	/* a line end behind a backslash may stand in it */
+	for (size_t i = 0; name && i < len; i++) {
+		if (name[i] != '\\' && name[i] != '\n')
+			w.text[w.len++] = name[i];
+	}
+	if (!name) {
+		w.len = 1; /* a hole */
+		w.why = SHELL_W_PARAM;
+	}
+	shell_add_word(r, &r->line->sets, &r->line->n_sets, &w);
+}
+
 void shell_line_free(struct shell_line *line)
 {
 	if (!line)
 		return;
+	for (size_t i = 0; i < line->n_sets; i++)
+		shell_word_release(&line->sets[i]);
+	free(line->sets);
 	for (size_t i = 0; i < line->n_cmds; i++)
 		shell_cmd_release(&line->cmds[i]);
 	free(line->cmds);

@@ -116,6 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	LAW(shell_parse(text, size, &line, NULL) == 0);
 	LAW(!(line->forms & SHELL_F_UNKNOWN) == !line->problem);
 	LAW(line->problem_at <= size);
+	words_law(line->sets, line->n_sets, size);
 	for (size_t i = 0; i < line->n_cmds; i++) {
 		const struct shell_cmd *c = &line->cmds[i];
 
