@@ -410,6 +410,19 @@ static void tell_human(const struct exec_run *r, const struct report *rep)
 			say("ak: warning: ", r->p.plan.warnings[i], strlen(r->p.plan.warnings[i]));
 }
 
+/* a command that was ended in the middle leaves git's lock behind: in the workspace, or in what a cow run keeps of it */
+static void tell_lock(struct exec_run *r)
+{
+	const struct journal *j = &r->cow.changes;
+	bool left = r->look.lock_left;
+
+	for (size_t i = 0; r->cow.known && !left && i < j->n; i++)
+		left = j->v[i].op == CHANGE_ADDED && strcmp(j->v[i].path, PROTECTED_LOOK_LOCK) == 0;
+	if (left && r->p.have_plan)
+		plan_notice(&r->p.plan, "git's lock %s was left behind: git refuses to work there until it is removed (rm %s)",
+			    PROTECTED_LOOK_LOCK, PROTECTED_LOOK_LOCK);
+}
+
 /* the two result objects, one line for a human, the exit code */
 static int finish(struct exec_run *r, struct ak_err *err, bool failed)
 {
@@ -443,6 +456,7 @@ static int finish(struct exec_run *r, struct ak_err *err, bool failed)
 	if (rep.protected && rep.protected->cut && r->p.have_plan)
 		plan_warn(&r->p.plan, "not all of the workspace was looked through for changed protected names (%zu folders were)",
 			  rep.protected->folders);
+	tell_lock(r);
 	rep.total_ns = ak_now_ns() - r->start_ns;
 	rep.setup_ns = started > r->start_ns ? started - r->start_ns : 0;
 	tell_human(r, &rep);

@@ -2,6 +2,7 @@
 /* Looks at a direct workspace before and after its command. Process: executor, or a client. Privilege: see the header. */
 #include "executor/protected_look.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/fsuid.h>
 #include <unistd.h>
@@ -16,6 +17,18 @@
 
 #define OPEN_TOP (O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC)
 
+/*
+ * git's lock of its index: who was ended in the middle of `git add` leaves it, and git works no more in that repository until
+ * somebody removes it. Source: git 2.39, lockfile.h. Return: 1, 0, -1: not to be told.
+ */
+static int has_lock(int dir)
+{
+	AK_AUTO_FD fd = sys_openat2(dir, PROTECTED_LOOK_LOCK, O_PATH | O_NOFOLLOW | O_CLOEXEC,
+				    AK_RESOLVE_BENEATH | AK_RESOLVE_NO_SYMLINKS);
+
+	return fd >= 0 ? 1 : errno == ENOENT || errno == ENOTDIR ? 0 : -1;
+}
+
 static void begin(struct protected_look *l, int dir, const char *workspace)
 {
 	struct git_hooks hooks = { 0 };
@@ -24,6 +37,7 @@ static void begin(struct protected_look *l, int dir, const char *workspace)
 		return;
 	git_hooks_find(&hooks, workspace);
 	protected_mark_set(&l->mark, dir, &hooks);
+	l->lock_before = has_lock(dir) != 0;
 }
 
 /* In root mode through the clone that the sandbox gets: there its user owns what the workspace's owner does */
@@ -74,6 +88,7 @@ const struct protected_report *protected_look_end(struct protected_look *l)
 		uid = setfsuid(l->uid);
 	}
 	protected_scan(&l->mark, &l->report);
+	l->lock_left = !l->lock_before && has_lock(l->mark.dir) == 1;
 	if (l->lend) {
 		(void)setfsuid((uid_t)uid);
 		(void)setfsgid((gid_t)gid);

@@ -21,8 +21,11 @@ struct protected_look {
 	bool lend;		/* root mode: the walk has the file ids of the sandbox's user */
 	uint32_t uid, gid;	/* on the host */
 	int program;		/* root mode: ak-policy, which cannot be reached afterwards; owned; -1 */
+	bool lock_before;	/* git's lock of the index was there, or nobody could tell */
+	bool lock_left;		/* after protected_look_end(): it was not, and now it is */
 };
 
+#define PROTECTED_LOOK_LOCK ".git/index.lock"
 #define PROTECTED_LOOK_NONE { .mark = PROTECTED_MARK_NONE, .program = -1 }
 
 /**

@@ -314,6 +314,12 @@ if need git; then
 	is "named" "$RC" 0
 	ok "taken" test -e "$WS/.git/hooks/post-commit"
 
+	t "GIT-09:a-lock-that-was-left-is-told"
+	git -C "$WS" init -q 2>/dev/null
+	ak --write cow --timeout 1 --json -- sh -c 'touch .git/index.lock; sleep 86419'
+	like "in the result" "$(js 'd["warnings"]')" "index.lock was left behind"
+	aks discard
+
 	t "GIT-07:no-dubious-ownership"
 	git init -q "$WS"
 	git -C "$WS" commit -q --allow-empty -m i
