@@ -7,9 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_path.h"
+#include "executor/shared/ak_weaken.h"
+#include "executor/workspace/protected.h"
 
 static int no_cwd(struct plan_ctx *c, const struct bind_opt *b, const char *path)
 {
@@ -84,6 +87,46 @@ static void hide_kernel_fs(struct plan_ctx *c, const char *dst)
 	}
 }
 
+/* @name of the git folder @git, which is at @dst inside: read-only */
+static void protect_member(struct plan_ctx *c, const char *git, const char *dst, const char *name)
+{
+	char src[PATH_MAX] AK_UNINIT, at[PATH_MAX] AK_UNINIT;
+	struct stat st;
+
+	if (snprintf(src, sizeof(src), "%s/%s", git, name) >= PATH_MAX || snprintf(at, sizeof(at), "%s/%s", dst, name) >= PATH_MAX ||
+	    lstat(src, &st) < 0)
+		return;
+	if (S_ISLNK(st.st_mode))
+		plan_notice(c->p, "\"%s\" is a symbolic link and cannot be protected (--allow-protected .git accepts that)", src);
+	else
+		mount_add(&c->cand, &(struct plan_mount){ .kind = PM_BIND, .src = src, .dst = at,
+							  .flags = PMF_RO | PMF_PROTECT | PMF_TARGET_EXISTS | PMF_OPTIONAL |
+								   (S_ISDIR(st.st_mode) ? 0u : PMF_FILE) });
+}
+
+/*
+ * A repository that is shown writable, as a linked worktree needs the one it belongs to: its hooks and the configuration, which can
+ * name others, run on the host later. Unlike in the workspace nothing is reported of it afterwards, so both are read-only.
+ */
+static void protect_repository(struct plan_ctx *c, const char *src, const char *dst)
+{
+	static const char *const tops[] = {"", "/.git"};
+	char git[PATH_MAX] AK_UNINIT, at[PATH_MAX] AK_UNINIT, head[PATH_MAX] AK_UNINIT;
+
+	if (c->p->plain || AK_WEAK(c->weak, AK_WEAK_PROTECT))
+		return;
+	for (size_t i = 0; i < sizeof(tops) / sizeof(tops[0]); i++) {
+		if (snprintf(git, sizeof(git), "%s%s", src, tops[i]) >= PATH_MAX ||
+		    snprintf(at, sizeof(at), "%s%s", dst, tops[i]) >= PATH_MAX ||
+		    snprintf(head, sizeof(head), "%s/HEAD", git) >= PATH_MAX || access(head, F_OK) < 0)
+			continue;
+		if (!protected_allowed(c->o->allow_protected, PROTECTED_GIT_HOOKS))
+			protect_member(c, git, at, "hooks");
+		if (!protected_allowed(c->o->allow_protected, ".git"))
+			protect_member(c, git, at, "config");
+	}
+}
+
 static int bind_path(struct plan_ctx *c, const struct bind_opt *b, char *dst)
 {
 	struct plan_mount m = {.kind = PM_BIND, .flags = PMF_USER | PMF_IDMAP, .opt = b->opt, .dst = dst};
@@ -110,6 +153,8 @@ static int bind_path(struct plan_ctx *c, const struct bind_opt *b, char *dst)
 	if (strcmp(src, "/") == 0)
 		hide_kernel_fs(c, dst);
 	mount_add(&c->cand, &m);
+	if (b->kind == BIND_RW && S_ISDIR(st.st_mode))
+		protect_repository(c, src, dst);
 	return 0;
 }
 

@@ -161,7 +161,7 @@ static int place_one(struct plan_ctx *c, struct plan_mount *m)
 	if ((m->flags & PMF_PROTECT) && c->host_view) {
 		const struct plan_mount *top = view_mount(c, m->dst);
 
-		return top && (top->flags & (PMF_WORKSPACE | PMF_PROTECT)) ? settle_conflict(c, m) : 0;
+		return top && (top->flags & (PMF_WORKSPACE | PMF_PROTECT | PMF_USER)) ? settle_conflict(c, m) : 0;
 	}
 	r = find_target(c, m, &v);
 	if (r <= 0)

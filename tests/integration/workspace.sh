@@ -71,9 +71,23 @@ rm -rf "$WS" "$DIR/m"
 git init -q "$DIR/m"
 git -C "$DIR/m" commit -q --allow-empty -m i
 git -C "$DIR/m" worktree add -q "$WS" -b w2
-ak --rw "$DIR/m/.git" -- sh -c "echo a >a; git add a; $G commit -qm a; git log --oneline | wc -l"
+ak --rw "$DIR/m/.git" -- sh -c "set -e; echo a >a; git add a; $G commit -qm a; git branch b; echo b >>a; $G stash -q; $G stash pop -q; git fetch -q . b
+git checkout -q a; git log --oneline | wc -l"
 is code "$RC" 0
 is commits "$(out)" 2
+like "a branch" "$(git -C "$DIR/m" branch)" b
+ak --rw "$DIR/m/.git" -- sh -c "cd '$DIR/m/.git'; echo x >hooks/post-commit; mv hooks h2; echo x >>config; mv config c2; cd ..; mv .git g2; echo end"
+is "it ran" "$(out)" end
+no "no hook" test -e "$DIR/m/.git/hooks/post-commit"
+is "its configuration is whole" "$(git -C "$DIR/m" config core.bare)" false
+# the same with a path from here to there, over a bare repository
+rm -rf "$WS"
+git clone -q --bare "$DIR/m" "$DIR/bare.git"
+git -C "$DIR/bare.git" worktree add -q "$WS" -b w3
+echo "gitdir: ../bare.git/worktrees/ws" >"$WS/.git"
+ak --rw "$DIR/bare.git" -- sh -c "set -e; echo c >c; git add c; $G commit -qm c; git log --oneline | wc -l; echo x >'$DIR/bare.git/hooks/post-commit' || echo refused"
+is "bare, relative" "$(out | tr '\n' ' ')" "2 refused "
+rm -rf "$DIR/bare.git"
 
 t "GIT-07:status-and-owner"
 repo
@@ -100,11 +114,44 @@ unlike "token" "$(out)" TOKEN77
 unlike "helper" "$(out)" 'credential.helper'
 rm -f "$HOMEGIT"
 
-t "GIT-10:no-credential-prompt"
+t "GIT-09:a-lock-that-was-left-is-told"
 repo
-ak -- sh -c 'git -c protocol.version=2 ls-remote https://127.0.0.1:9/x.git'
-no code test "$RC" = 0
-no "not the limit" test "$RC" = 143
+ak --timeout 1 --json -- sh -c 'touch .git/index.lock; sleep 86418'
+is status "$(js 'd["status"]')" timed_out
+like "in the result" "$(js 'd["warnings"]')" "index.lock was left behind.*rm .git/index.lock"
+like "and on stderr" "$(err)" "ak: warning: git's lock .git/index.lock was left behind"
+ak -- git add a
+like "git names it" "$(err)" "index.lock.*File exists"
+unlike "what was there before is nobody's news" "$(err)" "left behind"
+rm "$WS/.git/index.lock"
+ak -- git add a
+is "and works again" "$RC" 0
+is "nothing is said of a lock that is gone" "$(err)" ""
+
+t "GIT-10:no-credential-prompt"
+if need python3; then
+	repo
+	cat >"$WS/serve.py" <<'E'
+import http.server
+class H(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(401)
+        self.send_header("WWW-Authenticate", "Basic realm=\"x\"")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+s = http.server.HTTPServer(("127.0.0.1", 0), H)
+open("port", "w").write(str(s.server_port))
+s.serve_forever()
+E
+	# with a terminal, too: nobody may be asked for a name by what runs in there
+	for tty in "" --tty; do
+		# shellcheck disable=SC2086 # no word or one
+		ak $tty -- sh -c 'rm -f port; python3 serve.py 2>/dev/null & while [ ! -s port ]; do sleep 0.05; done
+git clone http://127.0.0.1:$(cat port)/x.git y; echo "rc $?"'
+		like "refused $tty" "$(out; err)" "could not read Username.*terminal prompts disabled"
+		like "and ended $tty" "$(out)" "rc 128"
+	done
+fi
 
 t "MNT-04:git-discovery"
 mkdir -p "$WS/r/sub" "$WS/n"

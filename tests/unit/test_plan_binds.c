@@ -72,6 +72,53 @@ START_TEST(a_bind_replaces_a_mount_of_ours)
 }
 END_TEST
 
+static void make_repository(const char *name)
+{
+	static const char *const parts[] = {"hooks", "HEAD", "config"};
+	char path[256];
+
+	for (size_t i = 0; i < LEN(parts); i++) {
+		(void)snprintf(path, sizeof(path), "%s/%s", name, parts[i]);
+		if (i == 0)
+			make_dir(path);
+		else
+			make_file(path, "x\n");
+	}
+}
+
+START_TEST(GIT_05_a_repository_that_is_shown_writable_keeps_its_hooks_and_configuration)
+{
+	static char allow_all[] = ".git", allow_hooks[] = ".git/hooks";
+	char *allow[] = {allow_all, NULL};
+
+	make_repository("other/.git");
+	make_repository("bare");
+	add_bind(BIND_RW, "--rw", strdup(at("other")), "/mnt/o");
+	add_bind(BIND_RW, "--rw", strdup(at("bare")), NULL);
+	plan_ok();
+	ck_assert_uint_eq(need("/mnt/o/.git/hooks", PM_BIND)->flags & (PMF_RO | PMF_FILE), PMF_RO);
+	ck_assert_uint_eq(need("/mnt/o/.git/config", PM_BIND)->flags & (PMF_RO | PMF_FILE), PMF_RO | PMF_FILE);
+	ck_assert_uint_eq(need("/mnt/o/.git", PM_BIND)->flags & PMF_RO, 0); /* pinned: it cannot be renamed away */
+	need(at("bare/hooks"), PM_BIND);
+	need(at("bare/config"), PM_BIND);
+	o.allow_protected = allow;
+	plan_ok();
+	ck_assert_ptr_null(mount_at("/mnt/o/.git/hooks"));
+	ck_assert_ptr_null(mount_at(at("bare/config")));
+	allow[0] = allow_hooks;
+	plan_ok();
+	ck_assert_ptr_null(mount_at(at("bare/hooks")));
+	need(at("bare/config"), PM_BIND);
+	o.allow_protected = NULL;
+	free(binds[0].src);
+	free(binds[1].src);
+	o.nbinds = 0;
+	add_bind(BIND_RO, "--ro", at("bare"), NULL);
+	plan_ok();
+	ck_assert_ptr_null(mount_at(at("bare/hooks")));
+}
+END_TEST
+
 START_TEST(targets_below_a_direct_workspace_must_exist)
 {
 	add_bind(BIND_RO, "--ro", at("other"), "sub/none");
@@ -569,7 +616,7 @@ int main(void)
 			 a_workspace_below_a_bind_stays_itself,
 			 two_mounts_on_one_target_are_a_mistake,
 			 a_bind_replaces_a_mount_of_ours,
-			 targets_below_a_direct_workspace_must_exist,
+			 targets_below_a_direct_workspace_must_exist, GIT_05_a_repository_that_is_shown_writable_keeps_its_hooks_and_configuration,
 			 a_target_through_a_link_is_refused_or_means_what_the_link_means,
 			 links_of_the_root_view_are_followed_in_targets,
 			 kinds_of_source_and_target_must_agree,
