@@ -156,6 +156,8 @@ say "$(calls bash '{"command":"touch MARK","dangerously_disable_sandbox":true,"s
 talk go
 like refused "$(res 1)" "^ERR Invalid arguments for 'bash': "
 no "not run" test -e "$WS/MARK"
+id=$(js 'd["session_id"]')
+is "in the trace" "$(js 'o[0]["tool_calls"][0]["is_error"]' "$SESSIONS/$id/trace.jsonl")" true
 
 t search
 mkdir -p "$WS/src" "$WS/build"
@@ -253,6 +255,45 @@ for i in 1 2 3 4 5 6; do like "told $i" "$(res $i)" "^ERR "; done
 like binary "$(res 5)" "binary"
 like utf-16 "$(res 6)" "UTF-16"
 
+# only root can have a file system as small as that
+[ "$WHO" = root ] && {
+	t TOOL-12:a-full-disk
+	mount -t tmpfs -o size=1m none "$WS"
+	printf old >"$WS/f"
+	big=$("$PY" -c 'print("x" * 2000000)')
+	say "$(calls write_file "{\"path\":\"f\",\"content\":\"$big\"}" write_file "{\"path\":\"new\",\"content\":\"$big\"}" \
+		edit_file "{\"path\":\"f\",\"old\":\"old\",\"new\":\"$big\"}")" "$answer"
+	talk --write direct -y go
+	for i in 1 2 3; do like "told $i" "$(res $i)" "^ERR .*: no space left .ENOSPC.; the file is as it was"; done
+	is "old bytes, and nothing else" "$(ls -A "$WS")$(cat "$WS/f")" fold
+	umount "$WS"
+}
+
+# KILLS rounds: ended in the middle of writing one file again and again
+t TOOL-12:killed-while-writing
+both=()
+for c in a b; do
+	text=$(printf "$c%.0s" {1..60000})
+	both+=(write_file "{\"path\":\"f\",\"content\":\"$text\"}" write_file "{\"path\":\"new-$c\",\"content\":\"$text\"}")
+done
+step=$(calls "${both[@]}")
+say "$step" "$step" "$step" "$step" "$step" "$step" "$step" "$step" "$step" "$step" "$step" "$step" "$step" "$step" "$step" "$step" "$answer"
+n=0
+while [ "$n" -lt "${KILLS:-3}" ]; do
+	n=$((n + 1))
+	rm -f "$WS"/*
+	"$AK" run -C "$WS" --api replay --replay "$R" --write direct -y -q go </dev/null >"$O" 2>"$E" &
+	p=$!
+	while [ ! -e "$WS/f" ] && kill -0 "$p" 2>/dev/null; do :; done
+	sleep "0.0$((RANDOM % 4))"
+	kill -KILL "$p" 2>/dev/null
+	wait $p 2>/dev/null
+	wait_for _none "$R"
+	is "round $n: nothing but whole files" "$(find "$WS" -type f ! -size 60000c | wc -l)" 0
+	is "round $n: of one writing each" "$(grep -lE 'ab|ba' "$WS"/* | wc -l)" 0
+	is "round $n: no other name" "$(find "$WS" -mindepth 1 ! -name f ! -name 'new-[ab]')" ""
+done
+
 t TOOL-13:path-forms
 echo hi >"$WS/f"
 long=$(printf 'x%.0s' {1..5000})
@@ -328,6 +369,9 @@ f"
 like "alone" "$(res 6)" "^ERR rollback ends everything"
 like "all" "$(res 8)" "^Rolled back [0-9]+ file.s. to their pre-edit state\\."
 like "names are told" "$(res 8)" "modified f"
+id=$(js 'd["session_id"]')
+is "in the trace" "$(js '[c["is_error"] for x in o for c in x["tool_calls"] if c["name"]=="rollback"]' "$SESSIONS/$id/trace.jsonl")" \
+	"$(js '[c["is_error"] for m in o if m.get("type")=="user" for c in m["message"]["content"] if c["content"].startswith(("Nothing","Rolled","rollback"))]')"
 is "as it was" "$(res 9)" "d
 f
 old"
@@ -463,6 +507,15 @@ like text "$(js 'd["result"]')" '^Stopped: budget exceeded \(cost \$0\.400000 > 
 no "open calls are not run" test -e "$WS/MARK"
 goes_on
 
+t BUD-07:checked-before-and-after-every-call
+step='{"reply":{"text":"x","calls":[{"id":"c1","name":"bash","args":{"command":"echo x >>turns"}}],"cost_usd":0.4,"usage":{"input":10,"output":10}}}'
+say "$step" "$step" "$step" "$step" "$step" "$answer"
+agent --price in=1,out=1 --max-cost 1.00 --write direct -y go
+ended 10 error_max_cost
+is requests "$(js 'd["num_turns"]')" 3
+is "calls of the last one are not run" "$(wc -l <"$WS/turns")" 2
+goes_on
+
 t exit-11:tokens
 say '{"reply":{"text":"x","calls":[{"id":"c1","name":"bash","args":{"command":"touch MARK"}}],"usage":{"input":101,"output":10}}}' "$answer"
 agent --max-input-tokens 100 --write direct -y go
@@ -589,6 +642,17 @@ unlike "allowed" "$(res 1)" "Denied"
 for i in 2 3 4; do is "denied $i" "$(res $i)" "ERR Denied: no approver."; done
 is allowed "$(res 5)" hi
 no "not run" test -e "$WS/MARK"
+
+t APR-11:isolation-holds-whatever-was-approved
+mkdir -p "$DIR/host"
+echo orig >"$HOME/.bashrc"
+say "$(calls bash "{\"command\":\"echo x >$DIR/host/h\"}" bash '{"command":"echo x >>~/.bashrc"}' bash "{\"command\":\"ln -s /x $DIR/host/y\"}" \
+	bash "{\"command\":\"echo x | tee $DIR/host/t; cp /bin/true $DIR/host/c; dd if=/dev/zero of=$DIR/host/d count=1\"}")" "$answer"
+talk --write direct --approval ask --allow 'bash(echo *)' go
+for i in 1 2 3 4; do is "denied $i" "$(res $i)" "ERR Denied: no approver."; done
+talk --write direct -y go
+is "the host's folder" "$(ls "$DIR/host")" ""
+is "its home" "$(cat "$HOME/.bashrc")" orig
 
 t judged-when-those-before-have-ended
 for args in "--approval ask --allow bash(mv*) --allow bash(ln*) --allow bash(sleep*) --allow write_file(src/*)" \
@@ -875,6 +939,15 @@ if need "$PY" openssl; then
 			no "no key in the state" grep -rqF sk-x "$XDG_STATE_HOME"
 		done
 	done
+	t BUD-05:no-price-and-no-request
+	: >"$DIR/journal"
+	run env OPENAI_API_KEY=sk-x "$AK" run -C "$WS" -q -o json --api chat -m no-such --max-cost 0.01 --base-url "http://localhost:$PLAIN/script:sse:text/v1" go
+	no "exit code" test "$RC" = 0
+	like message "$(js 'd["error"]["message"]')" "no-such"
+	is "no request" "$(grep -c . "$DIR/journal")" 0
+	run env OPENAI_API_KEY=sk-x "$AK" run -C "$WS" -q -o json --api chat -m no-such --max-output-tokens 100000 \
+		--base-url "http://localhost:$PLAIN/script:sse:text_usage_after_finish/v1" go
+	is "control: without a limit of money there is one" "$RC$(grep -c . "$DIR/journal")" 01
 	exec {SERVER_IN}>&-
 fi
 
