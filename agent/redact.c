@@ -59,6 +59,8 @@ static bool goes_on(struct redact *r, unsigned char c)
 		return c > ' ' && c != 0x7f && !redact_quote(c) && !strchr(",;(){}[]<>|&\\", c);
 	case REDACT_SPACE:
 		return c > ' ' && !redact_quote(c);
+	case REDACT_BASE64:
+		return redact_alnum(c) || c == '+' || c == '/' || c == '=';
 	case REDACT_LINE:
 		return c != '\n' && c != '\r' && c != '\\' && !redact_quote(c);
 	case REDACT_QUOTED:
@@ -140,12 +142,31 @@ static enum redact_verdict look(const struct redact *r, const struct redact_view
 	case '-':
 		verdict = redact_pem_begin(v, ret);
 		break;
+	case 'M':
+	case 'b':
+		verdict = r->body.other ? REDACT_NO : redact_body_start(v, ret);
+		break;
 	default:
 		break;
 	}
 	if (verdict == REDACT_NO && r->nknown > 0)
 		verdict = known(r, v, ret);
 	return verdict;
+}
+
+/* Does a line start here? A mark may stand in a string, with \n for its end */
+static bool starts_line(const struct redact_view *v)
+{
+	unsigned char before = redact_back(v, 1);
+
+	return before == '\n' || (before == 'n' && redact_back(v, 2) == '\\') || (v->i == v->start && v->tail_len == 0);
+}
+
+static enum redact_verdict judge(struct redact *r, const struct redact_view *v, struct redact_hit *ret)
+{
+	enum redact_verdict verdict = starts_line(v) ? redact_body_line(v, &r->body, ret) : REDACT_NO;
+
+	return verdict == REDACT_NO ? look(r, v, ret) : verdict;
 }
 
 /* One pass over the window: what is clear is written, what is not stays at its start */
@@ -164,7 +185,7 @@ static void scan(struct redact *r, bool last)
 			continue;
 		}
 		v.tail_len = r->tail_len;
-		verdict = look(r, &v, &hit);
+		verdict = judge(r, &v, &hit);
 		if (verdict == REDACT_NO) {
 			v.i++;
 			continue;
@@ -179,6 +200,7 @@ static void scan(struct redact *r, bool last)
 		r->state = (unsigned char)hit.next;
 		r->quote = hit.quote;
 		r->escaped = hit.escaped;
+		r->body = (struct redact_body){ 0 };
 		v.i += hit.keep + hit.drop;
 		v.start = v.i;
 	}
@@ -209,6 +231,7 @@ void redact_finish(struct redact *r)
 	r->len = 0;
 	r->state = REDACT_TEXT;
 	r->want = 0;
+	r->body = (struct redact_body){ 0 };
 	r->tail_len = 0;
 }
 

@@ -7,6 +7,9 @@
  *   stands behind, if it looks like the random part of a real one;
  * - PEM private keys, from the BEGIN line to the END line, also where they stand in one line or behind a prefix; BEGIN lines
  *   without a key stay;
+ * - the rest of such a key where its BEGIN line is missing (tail, sed -n): lines of base64 in front of its END line, base64 that
+ *   starts as private keys in DER or of OpenSSH do, and four or more lines of just 64 or 70 characters of base64 that are in no
+ *   other block (CERTIFICATE, PUBLIC KEY, PGP MESSAGE). The last may be other data: base64 of 76 characters a line is none;
  * - the value of an Authorization header, to the end of the line or the closing quote;
  * - the value of a labelled assignment: a name that ends with key, secret, token or password, = or :, 12 or more characters
  *   (API_KEY=..., "client_secret": "...", password: ..., apiKey := "..."). The label stays. In quotes everything is a value but
@@ -34,6 +37,12 @@ struct redact_known {
 	size_t len;
 };
 
+/* Where a line of base64 stands: behind others that were judged, in a block that is no private key; private */
+struct redact_body {
+	bool full;
+	bool other;
+};
+
 /**
  * struct redact - one text, in pieces; private
  * @out:	borrowed; what is clear is appended to it. It may have a sink.
@@ -47,6 +56,7 @@ struct redact {
 	unsigned char state;
 	unsigned char quote;
 	bool escaped;
+	struct redact_body body;
 	size_t tail_len;
 	char tail[REDACT_TAIL];
 	size_t want; /* bytes in hold before it is worth another look */

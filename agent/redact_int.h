@@ -18,6 +18,7 @@ enum redact_state {
 	REDACT_SPACE,	/* up to white space or a quote */
 	REDACT_QUOTED,	/* up to the closing quote or the end of the line */
 	REDACT_LINE,	/* up to the end of the line or any quote */
+	REDACT_BASE64,	/* base64 */
 	REDACT_PEM,	/* lines of a key */
 	REDACT_STATES,
 };
@@ -119,5 +120,10 @@ enum redact_verdict redact_label(const struct redact_view *v, struct redact_hit 
 enum redact_verdict redact_pem_begin(const struct redact_view *v, struct redact_hit *ret);
 /** redact_pem_line() - within a key: how much of what starts here belongs to it; 0: it is over. *@ret_end: its END is in there */
 enum redact_verdict redact_pem_line(const struct redact_view *v, size_t *ret_len, bool *ret_end);
+
+/** redact_body_line() - a line starts at this byte: of a key whose BEGIN line is missing? @b is only changed when that is clear */
+enum redact_verdict redact_body_line(const struct redact_view *v, struct redact_body *b, struct redact_hit *ret);
+/** redact_body_start() - the first bytes of a private key in base64 are here */
+enum redact_verdict redact_body_start(const struct redact_view *v, struct redact_hit *ret);
 
 #endif

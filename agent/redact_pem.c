@@ -13,7 +13,9 @@
 #define NAME_MAX_LEN 48u	/* "RSA PRIVATE KEY" and the like */
 #define BEGIN_LOOK 2048u /* bytes within which a key has to follow */
 #define BEGIN_LINES 7u
+#define BEHIND_MAX 16u
 #define LINE_LOOK 4096u
+#define END_LOOK 512u	 /* bytes of a line in which an END mark is looked for */
 #define MARK_LEN 96u	 /* an END mark is shorter */
 #define RUN_MIN 24u	 /* base64 characters in a row */
 
@@ -76,6 +78,22 @@ static bool run_add(struct run *r, int c)
 	return r->len >= RUN_MIN && r->upper && r->lower && r->other;
 }
 
+/* What stands behind a BEGIN mark in its line, as '#10+ in a program: with it, when it is little. -1: not clear yet */
+static int behind(const struct redact_view *v, size_t o)
+{
+	for (size_t k = 0; k <= BEHIND_MAX; k++) {
+		int c = redact_at(v, o + k);
+
+		if (c == REDACT_NEED)
+			return -1;
+		if (c == REDACT_END || c == '\n')
+			return (int)k;
+		if (c == '-')
+			break;
+	}
+	return 0;
+}
+
 enum redact_verdict redact_pem_begin(const struct redact_view *v, struct redact_hit *ret)
 {
 	int begin = mark_len(v, 0, "-----BEGIN ", "PRIVATE KEY");
@@ -84,7 +102,11 @@ enum redact_verdict redact_pem_begin(const struct redact_view *v, struct redact_
 
 	if (begin <= 0)
 		return begin < 0 ? REDACT_MORE : REDACT_NO;
-	*ret = (struct redact_hit){ .drop = (size_t)begin, .next = REDACT_PEM };
+	int more = behind(v, (size_t)begin);
+
+	if (more < 0)
+		return REDACT_MORE;
+	*ret = (struct redact_hit){ .drop = (size_t)begin + (size_t)more, .next = REDACT_PEM };
 	for (size_t o = (size_t)begin; o < BEGIN_LOOK && lines < BEGIN_LINES; o++) {
 		int c = redact_at(v, o);
 		int mark;
@@ -132,6 +154,23 @@ static bool is_header(const struct redact_view *v, size_t len)
 	return false;
 }
 
+/* Is an END mark in the line behind this one? The last line of a key is short, and may have a prefix that is no base64 */
+static enum redact_verdict end_follows(const struct redact_view *v, size_t o)
+{
+	for (size_t k = o; k < o + END_LOOK; k++) {
+		int c = redact_at(v, k);
+		int mark = c == '-' ? mark_len(v, k, "-----END ", "PRIVATE KEY") : 0;
+
+		if (c == REDACT_NEED || mark < 0)
+			return REDACT_MORE;
+		if (c == REDACT_END || c == '\n')
+			break;
+		if (mark > 0)
+			return REDACT_YES;
+	}
+	return REDACT_NO;
+}
+
 enum redact_verdict redact_pem_line(const struct redact_view *v, size_t *ret_len, bool *ret_end)
 {
 	struct run run = { 0 };
@@ -157,8 +196,12 @@ enum redact_verdict redact_pem_line(const struct redact_view *v, size_t *ret_len
 		key = run_add(&run, c) || key;
 		line = c == '\n';
 	}
-	if (!key && !is_rest(v, o) && !is_header(v, o))
-		return REDACT_NO;
+	if (!key && !is_rest(v, o) && !is_header(v, o)) {
+		enum redact_verdict last = line ? end_follows(v, o) : REDACT_NO;
+
+		if (last != REDACT_YES)
+			return last;
+	}
 	/* of a line that goes on, an END mark may lie across the border */
 	*ret_len = o == LINE_LOOK && !line ? o - MARK_LEN : o;
 	return REDACT_YES;

@@ -302,6 +302,10 @@ START_TEST(private_keys_go_whole)
 		{ "{\"key\": 1, \"pem\": \"" BEGIN "\\n" B64 "\\n" B64 "\\n" END "\\n\", \"n\": 1}", "{\"key\": 1, \"pem\": \"" R "\\n\", \"n\": 1}" },
 		{ "k.pem:1:" BEGIN "\nk.pem:2:" B64 "\nk.pem:3:" B64 "\nk.pem:4:" END "\nk.txt:1:hi", "k.pem:1:" R "\nk.txt:1:hi" },
 		{ "+" BEGIN "\n+" B64 "\n+" END "\n", "+" R "\n" },
+		/* a string of a program that goes on in the next line */
+		{ "x = '" BEGIN "'#10+\n  '" B64 "'#10+\n  'Qw=='#10+\n  '" END "'#10;\ny", "x = '" R "'#10;\ny" },
+		{ "x = \"" BEGIN "\\n\" \\\n  \"" B64 "\\n\" \\\n  \"Qw==\\n\" \\\n  \"" END "\\n\";\ny", "x = \"" R "\\n\";\ny" },
+		{ "x = '" BEGIN "' .\n  '" B64 "' .\n  '" END "';\ny", "x = '" R "';\ny" },
 		/* cut off: what is no line of a key stays */
 		{ BEGIN "\n" B64 "\n" B64, R },
 		{ BEGIN "\n" B64 "\n{ \"next\": 1 }\n", R "{ \"next\": 1 }\n" },
@@ -309,6 +313,102 @@ START_TEST(private_keys_go_whole)
 	};
 
 	CHECK(rows);
+}
+END_TEST
+
+/* lines of 64 and of 70 characters, none of which starts as a key does */
+#define L1 "q7bq8m1ZkQk0yS5v2/9xT4u+Yw3hJrPzLc6Nd8aXgOfKeVtUsEowIBAAKCAQEAq1"
+#define L2 "Zx8vB2nM5kLpQ0wErTyUiOaSdFgHjKlZxCvBnM1234567890+/qWeRtYuIoPaSdF"
+#define L3 "0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3AbCdEfGhIjKlMnOpQrStUvWx"
+#define L4 "Yz9YxW8vUt7sRq6pOn5mLk4jIh3gFe2dCb1aA0zZ9yY8xX7wW6vV5uU4tT3sS2rR"
+#define O1 "AAAAC3NzaC1lZDI1NTE5AAAAIJ7bq8m1ZkQk0yS5v2T4uYw3hJrPzLc6Nd8aXgOfKeVt00"
+#define O2 "Zx8vB2nM5kLpQ0wErTyUiOaSdFgHjKlZxCvBnM1234567890qWeRtYuIoPaSdFgHjKl111"
+#define WIDE L1 "abcdEFGH1234"
+#define CERT(x) DASH x " CERTIFICATE" DASH
+
+START_TEST(keys_without_their_begin_line_go)
+{
+	static const struct row rows[] = {
+		/* tail -n: lines in front of an END line */
+		{ L1 "\n" L2 "\nQw==\n" END "\nb\n", R "\nb\n" },
+		{ "x\n" L1 "\nQw==\n" END "\n", "x\n" R "\n" },
+		{ "abcd1234==\n" END, R },
+		{ "x y\n" WIDE "\n" L1 "\n" END "\n", "x y\n" R "\n" },
+		{ "k.pem:7:" L1 "\nk.pem:8:Qw==\nk.pem:9:" END "\nk.txt:1:hi", "k.pem:7:" R "\nk.txt:1:hi" },
+		{ "k.pem:8:Zx8vB2nM5kLpQ0w=\nk.pem:9:" END "\n", "k.pem:8:" R "\n" },
+		{ "k.pem-7-" L1 "\nk.pem-8-" L2 "\nk.pem-9-" END "\n", "k.pem-7-" R "\n" },
+		{ "+" L1 "\n+" L2 "\n+" END "\n", "+" R "\n" },
+		{ "    " L1 "\n    abc=\n    " END "\n", "    " R "\n" },
+		{ "  \"" L1 "\\n\"\n  \"" L2 "\\n\"\n  \"" END "\\n\";\n", "  \"" R "\\n\";\n" },
+		{ "...\\n" L1 "\\n" L2 "\\n" END "\\n\", \"n\": 1}", "...\\n" R "\\n\", \"n\": 1}" },
+		{ L1 "\r\n" L2 "\r\nQw==\r\n" END "\r\n", R "\r\n" },
+		{ L1 "\n=abcd\n" DASH "END PGP PRIVATE" " KEY BLOCK" DASH "\n", R "\n" },
+		{ "  '" L1 "'#10+\n  '" L2 "'#10+\n  'Qw=='#10+\n  '" END "'#10;\ny", "  '" R "'#10;\ny" },
+		/* grep -v BEGIN, tail -n +2: the first line says what it is */
+		{ B64 "\n" L2 "\nQw==\n" END "\nb\n", R "\nb\n" },
+		{ "a " B64 "\n" L2 "\n-- \n", "a " R "-- \n" },
+		{ "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC" L1 "\n", R },
+		{ "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49" N20 "\n", R },
+		{ "MHcCAQEEI" N40 "\n", R },
+		{ "MC4CAQAwBQYDK2VwBCIEI" N40 "\n", R },
+		{ "b3BlbnNzaC1rZXktdjE" N40 "\n", R },
+		{ "{\"k\":\"" B64 L1 "==\",\"n\":[1]}\n", "{\"k\":\"" R "\",\"n\":[1]}\n" },
+		/* sed -n 5,9p: neither the one nor the other */
+		{ "x\n" L1 "\n" L2 "\n" L3 "\n" L4 "\n", "x\n" R },
+		{ L1 "\n" L2 "\n" L3 "\n" L4 "\nQw==\nthe end.\n", R "the end.\n" },
+		{ "5\t" L1 "\n6\t" L2 "\n7\t" L3 "\n8\t" L4 "\n", "5\t" R },
+		{ O1 "\n" O2 "\n" O1 "\n" O2 "\n", R },
+		/* the last line of a whole key that has a prefix */
+		{ "k.pem:1:" BEGIN "\nk.pem:2:" B64 "\nk.pem:3:Qw==\nk.pem:4:" END "\nk.txt:1:hi", "k.pem:1:" R "\nk.txt:1:hi" },
+	};
+
+	CHECK(rows);
+}
+END_TEST
+
+START_TEST(other_base64_stays)
+{
+	static const struct row rows[] = {
+		{ L1 "\n" L2 "\n" L3 "\n", NULL },
+		{ WIDE "\n" WIDE "\n" WIDE "\n" WIDE "\n" WIDE "\nQw==\n", NULL },
+		{ CERT("BEGIN") "\n" L1 "\n" L2 "\n" L3 "\n" L4 "\nQw==\n" CERT("END") "\n", NULL },
+		{ "    " CERT("BEGIN") "\n    " L1 "\n    " L2 "\n    " L3 "\n    " L4 "\n", NULL },
+		{ L1 "\n" L2 "\n" L3 "\n" L4 "\nQw==\n" CERT("END") "\n", NULL },
+		{ "cert = \"" CERT("BEGIN") "\\n" L1 "\\n" L2 "\\n" L3 "\\n" L4 "\\n" CERT("END") "\\n\"", NULL },
+		{ DASH "BEGIN PGP SIGNATURE" DASH "\nVersion: 1\n\n" L1 "\n" L2 "\n" L3 "\n" L4 "\n=abcd\n" DASH "END PGP SIGNATURE" DASH "\n", NULL },
+		{ "---- BEGIN SSH2 PUBLIC" " KEY ----\nComment: x\n" O1 "\n" O2 "\n" O1 "\n" O2 "\n---- END SSH2 PUBLIC" " KEY ----\n", NULL },
+		{ "<X509Certificate>MIIDpzCCA1GgAwIBAgIJAK+ii7kzrdqvMA0GCSqGSIb3DQEBBQUAMIGcMQswCQYD\n" L1 "\n" L2 "\n" L3 "\n" L4 "</X509Certificate>\n", NULL },
+		{ "MIIDazCCAlOgAwIBAgIUF" N40 "\n", NULL },
+		{ "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A" N40 "\n", NULL },
+		{ "MIIBCgKCAQEA" N40 "\n", NULL },
+		{ "word\nlist\nof\nwords\n", NULL },
+		{ "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n"
+		  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n",
+		  NULL },
+		{ "x\n" END "\n", R "\n" }, /* a line in front of an END may be the last of a key */
+		{ "a b\n" END "\n", NULL },
+	};
+
+	CHECK(rows);
+}
+END_TEST
+
+/* More lines than the longest key has are other data, down to the last one */
+START_TEST(much_base64_is_no_key)
+{
+	struct ak_buf in = { 0 };
+	char *got;
+	unsigned long count;
+
+	for (unsigned i = 0; i < 400; i++)
+		ak_buf_str(&in, i & 1 ? L1 "\n" : L2 "\n");
+	ak_buf_str(&in, "end\n");
+	for (size_t piece = 7; piece < 100000; piece *= 9) {
+		got = redacted(in.data, in.len, piece, &count);
+		ck_assert_uint_eq(count, 0);
+		free(got);
+	}
+	ak_buf_release(&in);
 }
 END_TEST
 
@@ -403,7 +503,9 @@ END_TEST
 START_TEST(time_is_linear)
 {
 	static const char *const units[] = { "key=", "-----BEGIN RSA PRIVATE KEY-----", "sk-", "sk-a-", "Authorization: ", "password: \"",
-					     "key=a ", "token: a", "ghp_a_", BEGIN "\n", "=", ":", "\"key\": \"\\\"", "AKIAAKIA" };
+					     "key=a ", "token: a", "ghp_a_", BEGIN "\n", "=", ":", "\"key\": \"\\\"", "AKIAAKIA", "x\n", "MII", B64 "\n",
+					     WIDE "\n", L1 "\n", L1 "\nx\n", L1 "\n" L2 "\nab\n", "\\n", END "\n", "x\n" END "\n",
+					     CERT("BEGIN") "\n" };
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		size_t len = strlen(units[i]);
@@ -450,6 +552,9 @@ int main(void)
 	tcase_add_test(t, authorization_values_go);
 	tcase_add_test(t, code_and_prose_about_authorization_stays);
 	tcase_add_test(t, private_keys_go_whole);
+	tcase_add_test(t, keys_without_their_begin_line_go);
+	tcase_add_test(t, other_base64_stays);
+	tcase_add_test(t, much_base64_is_no_key);
 	tcase_add_test(t, lines_that_only_speak_of_keys_stay);
 	tcase_add_test(t, LOG_03_known_values_go_wherever_they_stand);
 	tcase_add_test(t, secrets_of_any_length_go);
