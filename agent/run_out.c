@@ -95,10 +95,14 @@ void run_out_warn(struct run_out *o, const char *fmt, ...)
 
 static void put_out(struct run_out *o, const struct ak_buf *b)
 {
+	struct ak_err err = { 0 };
 	int rc = o->failed ? 0 : b->failed ? -ENOMEM : ak_write_all(STDOUT_FILENO, b->data, b->len);
 
-	if (rc < 0)
-		o->failed = -rc;
+	if (rc == 0)
+		return;
+	o->failed = -rc;
+	(void)ak_err_sys(&err, -rc, "run: write to standard output");
+	run_out_warn(o, "%s", err.msg);
 }
 
 /* ---- stream-json ---- */

@@ -98,7 +98,7 @@ static bool executor_lives(const struct agent *a)
 
 static _Noreturn void become_agent(const struct agent *a)
 {
-	if (prctl(PR_SET_PDEATHSIG, a->control < 0 ? SIGKILL : SIGTERM) < 0 || !executor_lives(a) || no_signals_held() < 0 || place_descriptors(a) < 0 ||
+	if (prctl(PR_SET_PDEATHSIG, a->control < 0 ? SIGKILL : SIGCONT) < 0 || !executor_lives(a) || no_signals_held() < 0 || place_descriptors(a) < 0 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || drop_capabilities() < 0 || enter_domain() < 0)
 		_exit(126);
 	(void)syscall(SYS_execveat, EXE_FD, "", a->argv, a->envp, AT_EMPTY_PATH);

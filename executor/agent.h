@@ -17,8 +17,8 @@ struct ak_err;
  * @envp:	its whole environment
  * @sock:	the agent's end of ak_chan_pair(); borrowed
  * @control:	-1: it is killed when the executor ends. Else the read end of a pipe, borrowed, that becomes AGENT_CONTROL_FD: what
- *		is written there are numbers of signals, its end means that the executor is gone. The agent then gets SIGTERM when
- *		the executor ends, which it may take its time to obey.
+ *		is written there are numbers of signals, its end means that the executor is gone. The agent then gets SIGCONT when
+ *		the executor ends: it goes on if it was stopped, and sees the end of the pipe.
  * @ret_pidfd:	owned by the caller; the agent is its child and has to be waited for
  *
  * The agent has descriptors 0, 1, 2 of the executor, AGENT_SOCKET_FD and @control, and no other; no_new_privs; no capability in any

@@ -159,7 +159,7 @@ static int child(struct create *c)
 		r = prepare_serving(&c->p, &err);
 	if (r == 0)
 		r = serve(c, signal_fd, &err);
-	cow_stay_end(&c->changes);
+	cow_stay_end(&c->changes, NULL);
 	/* the name is free again before anybody hears that it did not work */
 	runtime_drop(&c->slot);
 	if (c->tell >= 0)

@@ -31,17 +31,19 @@
 #include "executor/prepare.h"
 #include "executor/protected_look.h"
 #include "executor/report.h"
+#include "executor/run_end.h"
 #include "executor/run_words.h"
 #include "executor/serve.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_chan.h"
+#include "executor/shared/ak_clock.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_msg.h"
 #include "executor/stream.h"
 
 #define EXIT_FAILED 1
-#define AGENT_END_MS 20000 /* for the agent to end once its socket has */
+#define AGENT_END_MS 5000 /* for the agent to end once its socket has: all that is left to it is to write the result */
 #define REFUSE_MS 10000	   /* for the agent to ask */
 
 /* what the agent is told first: nothing is wrong, the words are, or the sandbox cannot be had */
@@ -58,6 +60,10 @@ struct run_cmd {
 	struct cow_stay changes;
 	struct held *held;	/* with another backend than native; owned; NULL */
 	struct protected_look look;
+	struct serve_seen seen;
+	struct cow_close left;
+	uint64_t start_ns;
+	int out;	/* the caller's standard output, for the result of an agent that has died */
 	int exe;
 	int sock[2];	/* ours, the agent's */
 	int control[2]; /* the agent's, ours */
@@ -184,7 +190,10 @@ static int start_agent(struct run_cmd *r, char *const env[], const char *state, 
 	return e;
 }
 
-/* the agent has the standard streams; ours would keep a pipe open behind its back */
+/*
+ * The agent has the standard streams. Ours lead nowhere, so that what is started here has none of the caller's; standard output is
+ * kept by another number until the agent has written its result, or has died.
+ */
 static int let_go_of_streams(struct ak_err *err)
 {
 	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -228,32 +237,67 @@ static int serve(struct run_cmd *r, struct ak_err *err)
 	so.changes = r->opts.write == WRITE_COW ? &r->changes : NULL;
 	so.may_apply = r->opts.apply;
 	so.held = r->held;
+	so.tell_pidfd = r->pidfd;
+	so.seen = &r->seen;
+	so.left = &r->left;
 	return serve_run(&so, err);
 }
 
-/* Return: its exit code, as a shell has it */
+/*
+ * The agent is gone, or cannot be started, without a word: the result is ours to write. Of a copy of the workspace it says what is
+ * kept, so that is closed first.
+ */
+static int end_without_agent(struct run_cmd *r, const struct ak_err *why)
+{
+	struct run_end e = { .out = r->out, .form = r->words.output, .signo = r->seen.signo, .session = r->seen.session,
+			     .start_ns = r->start_ns, .err = *why };
+	struct ak_err err = { 0 };
+	int w;
+
+	cow_stay_end(&r->changes, &r->left);
+	if (r->left.id[0])
+		e.changes = &r->left;
+	if (r->left.kept)
+		ak_err_hint(&e.err, "changes are kept as %s: ak diff %s, ak apply %s, ak discard %s", r->left.id, r->left.id, r->left.id,
+			    r->left.id);
+	else if (r->seen.stored)
+		ak_err_hint(&e.err, "the session can be gone on with: ak resume %s", r->seen.session);
+	(void)say(&e.err, 0);
+	w = run_end_write(&e);
+	if (w < 0) {
+		(void)ak_err_sys(&err, -w, "run: write the result to standard output");
+		(void)say(&err, 0);
+	}
+	return run_end_code(&e);
+}
+
+/*
+ * Return: its exit code. In root mode it has other ids and cannot be killed, so one that does not end is left to itself; one that is
+ * stopped is continued, which its session allows (kill(2)).
+ */
 static int wait_agent(struct run_cmd *r)
 {
 	struct pollfd p = { .fd = r->pidfd, .events = POLLIN };
 	struct ak_err err = { 0 };
 	int status = 0;
 
-	if (poll(&p, 1, AGENT_END_MS) == 0) {
-		/* in root mode it has other ids: then it gets SIGTERM from the kernel when we end */
-		if (syscall(SYS_pidfd_send_signal, r->pidfd, SIGKILL, NULL, 0) < 0)
-			return EXIT_FAILED;
+	(void)syscall(SYS_pidfd_send_signal, r->pidfd, SIGCONT, NULL, 0);
+	if (poll(&p, 1, AGENT_END_MS) == 0 && syscall(SYS_pidfd_send_signal, r->pidfd, SIGKILL, NULL, 0) < 0) {
+		(void)ak_err_sys(&err, errno, "run: end ak-agent (process %d), which does not end by itself", (int)r->pid);
+		return end_without_agent(r, &err);
 	}
-	if (waitpid(r->pid, &status, 0) != r->pid)
-		return EXIT_FAILED;
+	if (waitpid(r->pid, &status, 0) != r->pid) {
+		(void)ak_err_sys(&err, errno, "run: wait for ak-agent");
+		return end_without_agent(r, &err);
+	}
 	/* 126 and 127 are agent_spawn()'s own */
 	if (WIFEXITED(status) && WEXITSTATUS(status) != 126 && WEXITSTATUS(status) != 127)
 		return WEXITSTATUS(status);
-	if (WIFSIGNALED(status)) {
+	if (WIFSIGNALED(status))
 		(void)ak_err_set(&err, EIO, "run: ak-agent was killed by signal %d", WTERMSIG(status));
-		return say(&err, 128 + WTERMSIG(status));
-	}
-	(void)ak_err_set(&err, EIO, "run: ak-agent could not be started");
-	return say(&err, EXIT_FAILED);
+	else
+		(void)ak_err_set(&err, EIO, "run: ak-agent could not be started");
+	return end_without_agent(r, &err);
 }
 
 /* a workspace that is written directly is looked at before anything of the model's runs */
@@ -284,16 +328,16 @@ static int run(struct run_cmd *r, int argc, char *const argv[], char *const env[
 	int e, sealed, code;
 
 	r->exe = companion_open("ak-agent", &err);
-	if (r->exe < 0)
-		return say(&err, EXIT_FAILED);
 	sealed = seal(r, argc, argv, env, &state, &why);
+	if (r->exe < 0)
+		return end_without_agent(r, &err);
 	if (sealed == 0)
 		look_first(r);
 	e = block_signals(r, &err);
 	if (e == 0)
 		e = start_agent(r, env, state, &why, &err);
 	if (e < 0)
-		return say(&err, EXIT_FAILED);
+		return end_without_agent(r, &err);
 	e = let_go_of_streams(&err);
 	if (e == 0 && sealed == 0 && !r->held)
 		e = prepare_serving(&r->p, &err);
@@ -309,25 +353,40 @@ static int run(struct run_cmd *r, int argc, char *const argv[], char *const env[
 	return code;
 }
 
+/* one that the caller has closed cannot be written to, and whoever tries has to hear that */
+static int close_stdout(unsigned closed)
+{
+	int fd = closed & (1u << STDOUT_FILENO) ? open("/dev/null", O_RDONLY | O_CLOEXEC) : STDOUT_FILENO;
+	int r = fd == STDOUT_FILENO ? 0 : fd < 0 ? -errno : dup2(fd, STDOUT_FILENO);
+
+	if (fd >= 0 && fd != STDOUT_FILENO)
+		(void)close(fd);
+	return r < 0 ? r : 0;
+}
+
 int cmd_run(int argc, char *const argv[], char *const env[])
 {
-	struct run_cmd r = { .p = PREPARED_NONE, .exe = -1, .sock = { -1, -1 }, .control = { -1, -1 }, .signal_fd = -1, .pidfd = -1,
+	struct run_cmd r = { .p = PREPARED_NONE, .exe = -1, .out = -1, .start_ns = ak_now_ns(), .sock = { -1, -1 }, .control = { -1, -1 }, .signal_fd = -1, .pidfd = -1,
 			     .look = PROTECTED_LOOK_NONE };
 	unsigned closed = 0;
 	int code;
 
 	limits_init(&r.limits);
 	cow_stay_init(&r.changes);
-	if (streams_fix_stdio(&closed, NULL) < 0 || syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0) < 0)
+	if (streams_fix_stdio(&closed, NULL) < 0 || syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0) < 0 ||
+	    close_stdout(closed) < 0)
 		return EXIT_FAILED;
+	r.out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	code = run(&r, argc, argv, env);
-	cow_stay_end(&r.changes);
+	cow_stay_end(&r.changes, NULL);
+	cow_close_release(&r.left);
 	(void)limits_end(&r.limits); /* closes only: each sandbox has removed its own */
 	held_free(r.held);
 	prepared_release(&r.p);
 	protected_look_release(&r.look);
 	exec_opts_release(&r.opts);
 	run_words_release(&r.words);
+	ak_fd_close(&r.out);
 	ak_fd_close(&r.exe);
 	ak_fd_close(&r.sock[0]);
 	ak_fd_close(&r.control[1]);

@@ -171,7 +171,7 @@ int cmd_serve(int argc, char *const argv[], char *const env[])
 		return say(&err, EXIT_USAGE);
 	}
 	e = run(&r, env, &err);
-	cow_stay_end(&r.changes);
+	cow_stay_end(&r.changes, NULL);
 	(void)limits_end(&r.limits);	/* closes only: each sandbox has removed its own */
 	held_free(r.held);
 	prepared_release(&r.p);

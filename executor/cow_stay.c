@@ -3,12 +3,15 @@
 #include "executor/cow_stay.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "executor/opts.h"
 #include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_proto.h"
 #include "executor/workspace/owner.h"
 
 void cow_stay_init(struct cow_stay *w)
@@ -100,15 +103,42 @@ int cow_stay_hear(struct cow_stay *w, bool wait, struct stay_answer *ret, int *r
 	return 1;
 }
 
-void cow_stay_end(struct cow_stay *w)
+void cow_close_release(struct cow_close *c)
+{
+	free(c->data);
+	*c = (struct cow_close){ 0 };
+}
+
+/* the last answer: what is left. The list is a help, so it may be missing */
+static void note_close(const struct cow_stay *w, const struct stay_answer *a, int fd, struct cow_close *ret)
+{
+	*ret = (struct cow_close){ .kept = a->outcome == AK_CHANGES_KEPT, .total = a->total };
+	(void)snprintf(ret->id, sizeof(ret->id), "%s", w->c.cs.id);
+	if (fd < 0 || a->data_len > AK_CHANGES_BYTES_MAX)
+		return;
+	ret->data = malloc(a->data_len);
+	if (ret->data && pread(fd, ret->data, a->data_len, 0) == (ssize_t)a->data_len) {
+		ret->len = a->data_len;
+	} else {
+		free(ret->data);
+		ret->data = NULL;
+	}
+}
+
+void cow_stay_end(struct cow_stay *w, struct cow_close *ret)
 {
 	struct stay_order order = { .op = STAY_CLOSE };
-	struct stay_answer a;
+	struct stay_answer a = { 0 };
 	int fd = -1;
 
 	if (w->scribe > 0 && !w->closed && cow_stay_ask(w, &order) == 0)
 		while (cow_stay_hear(w, true, &a, &fd) == 1 && a.op != STAY_CLOSE)
 			ak_fd_close(&fd);	/* the answer to an order before it */
+	if (ret && w->scribe > 0) {
+		if (!w->closed || a.op != STAY_CLOSE)
+			a = (struct stay_answer){ .outcome = AK_CHANGES_KEPT };	/* its scribe was killed: what there is stays */
+		note_close(w, &a, fd, ret);
+	}
 	ak_fd_close(&fd);
 	ak_fd_close(&w->sock);	/* end of file: the scribe ends */
 	if (w->scribe > 0)

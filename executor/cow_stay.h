@@ -47,6 +47,16 @@ struct stay_answer {
 	struct ak_err why;	/* FINISH with APPLY: why it was not done, and all is kept */
 };
 
+/* What is known when it has been closed; cow_close_release() */
+struct cow_close {
+	bool kept;		/* as the changeset @id; else there is nothing of it */
+	char id[CHANGESET_ID_MAX + 1];
+	uint64_t total;		/* changed paths */
+	uint8_t *data;		/* their entries, for ak_change_next(); owned; NULL */
+	size_t len;
+};
+void cow_close_release(struct cow_close *c);
+
 struct cow_stay {
 	struct cow c;
 	pid_t scribe;		/* 0: none */
@@ -73,8 +83,11 @@ int cow_stay_ask(struct cow_stay *w, const struct stay_order *order);
  */
 int cow_stay_hear(struct cow_stay *w, bool wait, struct stay_answer *ret, int *ret_fd);
 
-/** cow_stay_end() - close the changeset if that was not done yet, and wait for the scribe; safe when nothing was begun */
-void cow_stay_end(struct cow_stay *w);
+/**
+ * cow_stay_end() - close the changeset if that was not done yet, and wait for the scribe; safe when nothing was begun
+ * @ret:	what is left, if there was anything to close; zeroed by the caller; may be NULL
+ */
+void cow_stay_end(struct cow_stay *w, struct cow_close *ret);
 
 /* cow_stay_scribe.c: the child. Privilege: root mode: given up at once for the workspace's owner. */
 _Noreturn void stay_main(struct cow *c, int sock);

@@ -202,6 +202,8 @@ static int close_it(struct work *w)
 		r = look(w, 1);
 	if (r == 0 && w->j.n > 0)
 		r = changeset_store(&w->c->cs, &w->j, &w->a.failed);
+	if (r == 0 && w->j.n > 0)
+		(void)put_entries(w);	/* a help for who tells the user */
 	w->a.outcome = r == 0 && w->j.n == 0 ? AK_CHANGES_NONE : AK_CHANGES_KEPT;
 	if (w->a.outcome == AK_CHANGES_NONE)
 		(void)changeset_remove(w->c->sessions, &w->c->cs, NULL);	/* what is left the next run sweeps up */

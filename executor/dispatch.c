@@ -56,6 +56,8 @@ static const struct op_row op_table[] = {
 	{ AK_OP_FINISH, READY, 13, 13, 0, op_finish },
 	/* copies that layer within ak's own state folder */
 	{ AK_OP_CHECKPOINT, READY, 8, 8, 0, op_checkpoint },
+	/* a name of one form, which is repeated to the user; nothing is looked up by it */
+	{ AK_OP_SESSION, READY, 9 + AK_SESSION_NAME, 9 + AK_SESSION_NAME, 0, op_session },
 	/* ends the executor: whoever may connect may end it, as closing the agent's connection does */
 	{ AK_OP_SHUTDOWN, READY, 4, 4, 0, op_shutdown },
 };

@@ -78,6 +78,12 @@ static void note(struct run_words *w, const struct row *r, const char *value)
 		w->apply = value;
 	if (strcmp(r->name, "quiet") == 0)
 		w->quiet = true;
+	if (strcmp(r->name, "json") == 0)
+		w->output = RUN_OUTPUT_JSON;
+	if (strcmp(r->name, "output") == 0)
+		w->output = strcmp(value, "json") == 0	       ? RUN_OUTPUT_JSON
+			    : strcmp(value, "stream-json") == 0 ? RUN_OUTPUT_STREAM
+								 : RUN_OUTPUT_TEXT;
 	if (strcmp(r->name, "config") == 0)
 		w->config = value;
 	if (strcmp(r->name, "bare") == 0)

@@ -9,6 +9,9 @@ struct ak_err;
 
 #define RUN_SHAPE_MORE 4	/* words that can be put behind @shape */
 
+/* -o, --output, --json */
+enum run_words_output { RUN_OUTPUT_TEXT, RUN_OUTPUT_JSON, RUN_OUTPUT_STREAM };
+
 struct run_words {
 	char **shape;		/* for args_parse(ARGS_SERVE): options with their values; RUN_SHAPE_MORE more fit; entries borrowed */
 	int nshape;
@@ -17,6 +20,7 @@ struct run_words {
 	const char *write;	/* --write; borrowed; NULL: not given */
 	const char *apply;	/* --apply; a word of the agent's, which the policy has to allow; borrowed; NULL: not given */
 	bool quiet;		/* --quiet, a word of the agent's */
+	enum run_words_output output;	/* the form of the result, words of the agent's; TEXT for what it does not know */
 	const char *config;	/* --config; borrowed; NULL: not given */
 	bool bare;		/* --bare: @shape ends with --config /dev/null */
 	bool native;		/* no --backend, or --backend native */

@@ -18,6 +18,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -83,10 +84,15 @@ static void on_listen(struct server *s, struct ev *ev, uint32_t events)
 	}
 }
 
-/* an empty pipe takes one byte at once */
+/*
+ * An empty pipe takes one byte at once. SIGCONT reaches whoever is of our session, whatever ids we have (kill(2)).
+ */
 static bool tell(const struct server *s, uint8_t signo)
 {
-	return write(s->o->tell_fd, &signo, 1) == 1;
+	bool told = write(s->o->tell_fd, &signo, 1) == 1;
+
+	(void)syscall(SYS_pidfd_send_signal, s->o->tell_pidfd, SIGCONT, NULL, 0);
+	return told;
 }
 
 static void on_signal(struct server *s, struct ev *ev, uint32_t events)
@@ -98,6 +104,8 @@ static void on_signal(struct server *s, struct ev *ev, uint32_t events)
 		return;
 	if (si.ssi_signo != SIGTERM && si.ssi_signo != SIGINT && si.ssi_signo != SIGHUP && si.ssi_signo != SIGQUIT)
 		return;
+	if (s->o->seen && !s->o->seen->signo)
+		s->o->seen->signo = (int)si.ssi_signo;
 	if (s->o->tell_fd > 0 && !s->told_ns && tell(s, (uint8_t)si.ssi_signo))
 		s->told_ns = ak_now_ns() + (uint64_t)SERVE_TOLD_MS * NS_PER_MS;
 	else

@@ -10,11 +10,21 @@
 #include <stdint.h>
 
 struct ak_err;
+struct cow_close;
 struct cow_stay;
 struct exec_opts;
 struct held;
 struct plan;
 struct privs;
+
+#define SERVE_SESSION 16u	/* a session's name with its NUL */
+
+/* what came up while serving, for who has to tell it */
+struct serve_seen {
+	char session[SERVE_SESSION];	/* what the client called its session; "": it never did */
+	bool stored;			/* and it can be gone on with */
+	int signo;			/* the signal that ended serving; 0 */
+};
 
 struct serve_opts {
 	const struct exec_opts *opts;	/* borrowed: limits and times; its argv is not used */
@@ -27,6 +37,10 @@ struct serve_opts {
 	int signal_fd;			/* SIGTERM, SIGINT, SIGHUP: orderly end; borrowed; -1 */
 	int tell_fd;			/* a signal is told to the client by its number in one byte here, and serving ends when the client
 					 * does, with the second signal, or SERVE_TOLD_MS later; borrowed; 0: a signal ends it at once */
+	int tell_pidfd;			/* with @tell_fd: the client, which is continued when it is told, since a stopped one hears nothing;
+					 * borrowed */
+	struct serve_seen *seen;	/* filled in; borrowed; may be NULL */
+	struct cow_close *left;		/* filled in when @changes are closed; borrowed; may be NULL */
 	int alive_fd;			/* when its last name is removed (st_nlink 0) serving ends; borrowed; -1 */
 	uint64_t ttl_ms;		/* idle time (nothing runs and nobody asks) after which serving ends; 0: none */
 	int cgroup_dir;			/* place in which sandboxes get cgroups; borrowed; -1: none */

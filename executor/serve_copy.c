@@ -318,5 +318,5 @@ void copy_close(struct server *s)
 			lost(s);
 	}
 	ev_forget(s, &s->copy.ev);
-	cow_stay_end(s->o->changes);
+	cow_stay_end(s->o->changes, s->o->left);
 }

@@ -132,6 +132,7 @@ int dispatch(struct server *s, struct conn *c, struct ak_frame *f);
 int op_hello(struct request *q);
 int op_list(struct request *q);
 int op_stat(struct request *q);
+int op_session(struct request *q);
 int op_shutdown(struct request *q);
 int op_create(struct request *q);
 int op_destroy(struct request *q);

@@ -241,6 +241,14 @@ int ak_finish(struct ak_client *cl, uint32_t sandbox, enum ak_finish_action acti
 int ak_checkpoint(struct ak_client *cl, uint32_t sandbox, uint32_t flags, struct ak_checkpointed *ret, struct ak_err *err);
 
 /**
+ * ak_session() - tell the executor what the client's session is called, so that `ak` can name it if the client dies
+ * @name:	AK_SESSION_NAME bytes
+ * @flags:	enum ak_session_flags
+ * Return: 0; -EINVAL (no such name); as ak_stat().
+ */
+int ak_session(struct ak_client *cl, const char *name, uint32_t flags, struct ak_err *err);
+
+/**
  * ak_restore() - end the sandbox with everything in it, and make the copy what it was at a checkpoint
  * @point:	its number
  * @flags:	enum ak_finish_flags

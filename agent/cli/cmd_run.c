@@ -229,6 +229,8 @@ static int open_session(struct run *r)
 
 	if (rc < 0)
 		return rc;
+	if (ak_session(r->xc.cl, r->session.id, r->session.dir >= 0 ? AK_SESSION_STORED : 0, err) < 0)
+		return cancel_came(&r->cancel) ? fail_cancelled(r) : fail(r, RUN_SANDBOX);
 	if (spool_dir_open(&r->spools, r->session.dir, SPOOL_QUOTA, err) < 0 ||
 	    trace_open(&r->trace, r->session.dir, r->session.id, r->opts.verbose_trace, err) < 0)
 		return fail(r, RUN_ERROR);

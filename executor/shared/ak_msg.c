@@ -527,6 +527,14 @@ static void c_checkpoint(struct coder *c, struct ak_checkpoint *m)
 	c_u32(c, &m->flags, AK_CHECKPOINT_FLAGS_ALL);
 }
 
+static void c_session(struct coder *c, struct ak_session *m)
+{
+	c_u32(c, &m->flags, AK_SESSION_FLAGS_ALL);
+	c_str(c, &m->name, AK_SESSION_NAME + 1);
+	check(c, strlen(m->name) == AK_SESSION_NAME && strncmp(m->name, "s-", 2) == 0 &&
+			 strspn(m->name + 2, "0123456789abcdef") == AK_SESSION_NAME - 2);
+}
+
 static void c_checkpointed(struct coder *c, struct ak_checkpointed *m)
 {
 	c_u32(c, &m->point, UINT32_MAX);

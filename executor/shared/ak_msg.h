@@ -311,6 +311,11 @@ struct ak_checkpointed {
 	uint64_t bytes;		/* that all checkpoints together take at most */
 };
 
+struct ak_session {
+	uint32_t flags;		/* enum ak_session_flags */
+	const char *name;	/* AK_SESSION_NAME bytes, as they have to be */
+};
+
 /* changes in the copy of the workspace, and what became of them */
 struct ak_changed {
 	uint32_t flags;		/* enum ak_changed_flags */
@@ -345,7 +350,8 @@ struct ak_change {
 #define AK_MSG_EACH(X)                                                                                                       \
 	X(hello); X(hello_reply); X(create); X(created); X(exec_body); X(exec); X(started); X(cmd_ref); X(sandbox_ref);      \
 	X(shutdown); X(signal); X(resize); X(wait_req); X(result); X(jobs); X(job_log); X(log_data); X(file); X(file_reply); X(entry);    \
-	X(sandboxes); X(stat); X(refused); X(changes_req); X(finish); X(changed); X(change); X(checkpoint); X(checkpointed)
+	X(sandboxes); X(stat); X(refused); X(changes_req); X(finish); X(changed); X(change); X(checkpoint); X(checkpointed);   \
+	X(session)
 
 AK_MSG_EACH(AK_MSG_DECLARE);
 

@@ -39,6 +39,7 @@
 #define AK_FDS_MAX (1u + 3u + AK_EXEC_EXTRA_MAX)	/* descriptors of one frame */
 #define AK_UNSET_MAX 256u		/* variables one CREATE takes away */
 #define AK_NAME_MAX 64u			/* bytes of a sandbox's name */
+#define AK_SESSION_NAME 14u		/* of a client's session: "s-" and 12 digits, 0-9 and a-f */
 #define AK_PATH_MAX 4096u		/* bytes of a path inside, with its NUL */
 #define AK_FILE_INLINE 49152u		/* bytes of file data in a frame, else a memfd */
 #define AK_FILE_MAX (64u << 20)		/* bytes of one read or write */
@@ -70,6 +71,7 @@ enum ak_op {
 	AK_OP_CHANGES = 15,	/* ak_changes_req -> CHANGED: what the copy of the workspace has that the workspace has not */
 	AK_OP_FINISH = 16,	/* ak_finish -> CHANGED, when the sandbox has ended and its changes were dealt with */
 	AK_OP_CHECKPOINT = 17,	/* ak_checkpoint -> CHECKPOINTED: keep the copy as it is, to go back to with FINISH */
+	AK_OP_SESSION = 18,	/* ak_session -> OK: what the client calls its session, for who tells the user how it ended */
 	AK_OP_REQUESTS_END,
 
 	/* replies */
@@ -109,6 +111,11 @@ enum ak_code {
 	AK_CODE_CHANGES = 17,	/* the changes could not be read */
 	AK_CODE_END,
 };
+
+enum ak_session_flags {
+	AK_SESSION_STORED = 1u << 0,	/* it is on the disk, and can be gone on with */
+};
+#define AK_SESSION_FLAGS_ALL 1u
 
 enum ak_exec_kind {
 	AK_EXEC_ARGV = 1,	/* argv as it is */

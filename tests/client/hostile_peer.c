@@ -435,6 +435,8 @@ static long make_request(struct peer *p, uint16_t *op, int fds[AK_FDS_MAX], size
 		return ak_changes_req_encode(&(struct ak_changes_req){ box, (uint32_t)rnd(20) }, p->out, AK_PAYLOAD_MAX);
 	case AK_OP_CHECKPOINT:
 		return ak_checkpoint_encode(&(struct ak_checkpoint){ box, (uint32_t)rnd(2) }, p->out, AK_PAYLOAD_MAX);
+	case AK_OP_SESSION:
+		return ak_session_encode(&(struct ak_session){ (uint32_t)rnd(2), "s-0123456789ab" }, p->out, AK_PAYLOAD_MAX);
 	case AK_OP_FINISH:
 		if (rnd(20)) {
 			*op = AK_OP_LIST;

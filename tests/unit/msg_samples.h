@@ -95,6 +95,7 @@ static inline void sample_refused(struct ak_refused *m) { *m = (struct ak_refuse
 static inline void sample_changes_req(struct ak_changes_req *m) { *m = (struct ak_changes_req){ 5, AK_CHANGES_MAX }; }
 static inline void sample_finish(struct ak_finish *m) { *m = (struct ak_finish){ 5, AK_FINISH_RESTORE, AK_FINISH_FLAGS_ALL, 7 }; }
 static inline void sample_checkpoint(struct ak_checkpoint *m) { *m = (struct ak_checkpoint){ 5, AK_CHECKPOINT_FLAGS_ALL }; }
+static inline void sample_session(struct ak_session *m) { *m = (struct ak_session){ AK_SESSION_STORED, "s-0123456789ab" }; }
 static inline void sample_checkpointed(struct ak_checkpointed *m) { *m = (struct ak_checkpointed){ 5, 6, 7 }; }
 static inline void sample_changed(struct ak_changed *m)
 {

@@ -69,6 +69,7 @@ START_TEST(sizes_are_those_of_the_messages)
 	struct ak_changes_req changes;
 	struct ak_finish finish;
 	struct ak_checkpoint checkpoint;
+	struct ak_session session;
 
 	sample_signal(&sig);
 	sample_resize(&resize);
@@ -78,6 +79,7 @@ START_TEST(sizes_are_those_of_the_messages)
 	sample_changes_req(&changes);
 	sample_finish(&finish);
 	sample_checkpoint(&checkpoint);
+	sample_session(&session);
 	least(CONN_NEW, AK_OP_HELLO, ak_hello_encode(&hello, buf, sizeof(buf)));
 	least(CONN_READY, AK_OP_CREATE, ak_create_encode(&create, buf, sizeof(buf)));
 	least(CONN_READY, AK_OP_EXEC, ak_exec_encode(&exec, buf, sizeof(buf)));
@@ -90,6 +92,7 @@ START_TEST(sizes_are_those_of_the_messages)
 	least(CONN_READY, AK_OP_CHANGES, ak_changes_req_encode(&changes, buf, sizeof(buf)));
 	least(CONN_READY, AK_OP_FINISH, ak_finish_encode(&finish, buf, sizeof(buf)));
 	least(CONN_READY, AK_OP_CHECKPOINT, ak_checkpoint_encode(&checkpoint, buf, sizeof(buf)));
+	least(CONN_READY, AK_OP_SESSION, ak_session_encode(&session, buf, sizeof(buf)));
 	for (uint16_t op = AK_OP_STAT; op < AK_OP_REQUESTS_END; op++)
 		ck_assert_int_eq(dispatch_look(CONN_READY, op, 5, 0), -EBADMSG);
 	ck_assert_int_ge(dispatch_look(CONN_READY, AK_OP_LIST, 0, 0), 0);

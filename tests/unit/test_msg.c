@@ -246,6 +246,19 @@ START_TEST(only_restore_names_a_checkpoint)
 }
 END_TEST
 
+START_TEST(a_session_has_one_form)
+{
+	static const char *const bad[] = { "", "s-", "s-0123456789a", "s-0123456789abc", "s-0123456789aB", "s-../456789ab", "c-0123456789ab" };
+	struct ak_session m = { 0, "s-0123456789ab" };
+
+	ck_assert_int_gt(ak_session_encode(&m, buf, sizeof(buf)), 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		m.name = bad[i];
+		ck_assert_int_eq(ak_session_encode(&m, buf, sizeof(buf)), -EINVAL);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("msg");
@@ -262,6 +275,7 @@ int main(void)
 	tcase_add_test(tc, output_lengths_agree);
 	tcase_add_test(tc, entries_are_below_what_was_listed);
 	tcase_add_test(tc, only_restore_names_a_checkpoint);
+	tcase_add_test(tc, a_session_has_one_form);
 	tcase_add_test(tc, changes_add_up_and_are_below_the_workspace);
 	srunner_run_all(sr, CK_NORMAL);
 	failed = srunner_ntests_failed(sr);
