@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash source=lib.sh
+# What `ak run` does when things end badly: its processes are killed or stopped, the provider dies, output cannot be written.
+# ENDS_ROUNDS=N: runs that get a signal at a random moment (8), ENDS_SEED=S another series. docs/testing.md says more.
+. "$TESTS/lib.sh"
+
+export HOME=$DIR/home XDG_STATE_HOME=$DIR/state
+unset XDG_CONFIG_HOME ANTHROPIC_API_KEY OPENAI_API_KEY
+mkdir -p "$HOME"
+R=$DIR/script
+
+# say LINE... - a new script; each LINE is a step
+say() {
+	printf '%s\n' '{"schema":"ak-replay/1"}' "$@" >"$R"
+}
+
+answer='{"reply":{"text":"Done."}}'
+lasting="{\"reply\":{\"text\":\"x\",\"calls\":[{\"id\":\"c1\",\"name\":\"bash\",\"args\":{\"command\":\"echo x >made; exec sleep 97$TAG\"}}]}}"
+FORM=json
+
+# begin ARG... - a run that lasts, in the background: P is ak, A its agent
+begin() {
+	say "$lasting" "$answer"
+	env --default-signal=INT,TERM,HUP "$AK" run -C "$WS" -y --api replay --replay "$R" -q -o "$FORM" "$@" go </dev/null >"$O" 2>"$E" &
+	P=$!
+	wait_for pgrep -x -f "sleep 97$TAG"
+	A=$(pgrep -P "$P" -x ak-agent)
+}
+
+# ended CODE SUBTYPE - how it ended; nothing of it is left
+ended() {
+	RC=0
+	wait "$P" || RC=$?
+	told "$1" "$2"
+	is "nothing is left" "$(gone "sleep 97$TAG" && echo gone)" gone
+	is "no agent" "$(wait_for _none "$R" && echo gone)" gone
+}
+
+# told CODE SUBTYPE - the result object says so
+told() {
+	is "exit code" "$RC" "$1"
+	tail -n 1 "$O" >"$DIR/last"
+	is "its exit code" "$(js 'd["exit_code"]' "$DIR/last")" "$1"
+	is subtype "$(js 'd["subtype"]' "$DIR/last")" "$2"
+	is schema "$(js 'd["schema"]' "$DIR/last")" ak-result/1
+}
+
+# goes_on - the session of the last run can be gone on with
+goes_on() {
+	local id
+	id=$(js 'd["session_id"]' "$DIR/last")
+	say '{"match":{"user":"further"},"reply":{"text":"Went on."}}'
+	run "$AK" resume "$id" -C "$WS" --api replay --replay "$R" -q further
+	is "gone on with" "$RC:$(out)" "0:Went on."
+}
+
+for FORM in json stream-json; do
+	t "agent-killed:$FORM"
+	begin --write direct
+	kill -KILL "$A"
+	ended 1 error
+	like why "$(js 'd["error"]["message"]' "$DIR/last")" "ak-agent was killed by signal 9"
+	is "what ak does not know" "$(js 'd["num_turns"], d["usage"], d["total_cost_usd"]' "$DIR/last")" "(None, None, None)"
+	is "every member is there" "$(js 'sorted(set("type subtype schema status is_error exit_code result error session_id model provider num_turns num_tool_calls duration_ms stop_reason total_cost_usd cost_source price_as_of budget_exceeded usage permission_denials changes structured_output".split())-set(d))' "$DIR/last")" "[]"
+	is "one line" "$(grep -c '^ak: ' "$E")" 1
+	goes_on
+done
+FORM=json
+
+t agent-killed:cow
+begin --write cow
+kill -KILL "$A"
+ended 1 error
+id=$(js 'd["changes"]["id"]' "$DIR/last")
+is outcome "$(js 'd["changes"]["outcome"]' "$DIR/last")" kept
+is files "$(js 'd["changes"]["files"]' "$DIR/last")" "[{'path': 'made', 'op': 'added'}]"
+no "nothing is taken over" test -e "$WS/made"
+goes_on
+run "$AK" apply "$id"
+is "ak apply" "$RC:$(cat "$WS/made")" 0:x
+
+t agent-killed:text
+FORM=text
+begin --write direct
+FORM=json
+kill -KILL "$A"
+RC=0
+wait "$P" || RC=$?
+is "exit code" "$RC" 1
+is "nothing on stdout" "$(wc -c <"$O")" 0
+like why "$(err)" "^ak: run: ak-agent was killed by signal 9"
+
+# it would hear nothing: so it is continued
+for s in TERM INT HUP; do
+	t "agent-stopped:$s"
+	begin --write direct
+	kill -STOP "$A"
+	kill -"$s" "$P"
+	ended $((128 + $(kill -l "$s"))) error_interrupted
+	is "the agent itself says so" "$(js 'd["num_turns"]' "$DIR/last")" 1
+	goes_on
+done
+
+t agent-stopped:ak-killed
+begin --write direct
+kill -STOP "$A"
+kill -KILL "$P"
+wait "$P" 2>/dev/null
+is "no agent" "$(wait_for _none "$R" && echo gone)" gone
+tail -n 1 "$O" >"$DIR/last"
+is subtype "$(js 'd["subtype"]' "$DIR/last")" error_sandbox
+is "nothing is left" "$(gone "sleep 97$TAG" && echo gone)" gone
+
+t agent-missing
+cp "$AK" "$DIR/ak"
+run "$DIR/ak" run -C "$WS" --api replay --replay "$R" -q -o json go
+told 1 error
+rm "$DIR/ak"
+
+for FORM in text json stream-json; do
+	t "stdout-full:$FORM"
+	say "$answer"
+	run sh -c '"$@" >/dev/full' x "$AK" run -C "$WS" --api replay --replay "$R" -q -o "$FORM" go
+	is "exit code" "$RC" 1
+	is "one line" "$(err)" "ak: run: write to standard output: No space left on device (ENOSPC)"
+	t "stdout-closed:$FORM"
+	run sh -c '"$@" >&-' x "$AK" run -C "$WS" --api replay --replay "$R" -q -o "$FORM" go
+	is "exit code" "$RC" 1
+	is "one line" "$(err)" "ak: run: write to standard output: Bad file descriptor (EBADF)"
+	say '{"reply":{"text":"Half","stop":"max_tokens"}}'
+	run sh -c '"$@" >&-' x "$AK" run -C "$WS" --api replay --replay "$R" -q -o "$FORM" go
+	is "a failure keeps its own code" "$RC" 16
+done
+FORM=json
+
+t stdout-full:agent-killed
+begin --write direct
+kill -KILL "$P"
+wait "$P" 2>/dev/null
+gone "sleep 97$TAG"
+say "$lasting" "$answer"
+"$AK" run -C "$WS" -y --write direct --api replay --replay "$R" -q -o json go </dev/null >/dev/full 2>"$E" &
+P=$!
+wait_for pgrep -x -f "sleep 97$TAG"
+pkill -KILL -P "$P" -x ak-agent
+RC=0
+wait "$P" || RC=$?
+is "exit code" "$RC" 1
+like "told" "$(err)" "ak: run: write the result to standard output: No space left on device"
+
+# no terminal, nothing on standard input: whatever would be asked is denied, and nothing waits. setsid: not even /dev/tty is there
+t never-waits
+for args in "--write direct" "--approval ask" "--approval smart" "--plan" "--apply ask" "--write direct --approval ask --allow bash(ls*)"; do
+	say '{"reply":{"text":"x","calls":[{"id":"c1","name":"bash","args":{"command":"touch made"}},{"id":"c2","name":"write_file","args":{"path":"w","content":"x"}}]}}' \
+		"$answer" "$answer" "$answer"
+	# shellcheck disable=SC2086
+	run setsid -w "$AK" run -C "$WS" --api replay --replay "$R" -q -o json $args go
+	unlike "$args: it came to its end" "$RC" "^(124|137|143)$"
+	is "$args: a result" "$(js 'd["type"]')" result
+	is "$args: not waited for" "$(js 'd["duration_ms"] < 30000')" true
+done
+for args in "" "-"; do
+	# shellcheck disable=SC2086
+	run setsid -w "$AK" run -C "$WS" --api replay --replay "$R" -q -o json $args
+	told 2 error_usage
+done
+
+t at-random-moments
+if need "$PY" nice; then
+	[ -z "${CG:-}" ] || mkdir -p "$CG/ends"
+	rm -rf "$DIR/rounds"
+	mkdir "$DIR/rounds"
+	LIMIT=$((120 + ${ENDS_ROUNDS:-8} * 20)) run "$PY" "$TESTS/ends_rounds.py" "$AK" "$DIR/rounds" "${ENDS_ROUNDS:-8}" "${ENDS_SEED:-$$}" 4 ${CG:+"$CG/ends"}
+	is "all rounds" "$RC" 0
+	[ "$RC" = 0 ] || grep '^FAULT' "$O"
+	like "each was counted" "$(tail -n 1 "$O")" "^${ENDS_ROUNDS:-8} rounds, 0 bad"
+	[ -z "${ENDS_ROUNDS:-}" ] || tail -n 2 "$O"
+	# an empty group of an ak that was killed goes with the next run
+	[ -z "${CG:-}" ] || is "groups" "$(find "$CG/ends" -mindepth 1 -type d -name 'ak-[0-9]*' | wc -l)" 0
+fi
+
+done_suite
