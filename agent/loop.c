@@ -24,17 +24,18 @@ struct turn {
 	uint64_t iteration;
 };
 
-int loop_init(struct loop *l, bool cow, struct ak_err *err)
+int loop_init(struct loop *l, uint8_t write, struct ak_err *err)
 {
 	const struct tool *t;
 
 	for (size_t i = 0; (t = tool_at(i)) != NULL && l->ntools < LOOP_TOOLS_MAX; i++) {
-		int rc = t->cow_only && !cow ? 1 : schema_parse(t->schema, strlen(t->schema), &l->schemas[l->ntools], err);
+		const char *text = write == AK_WRITE_DIRECT && t->direct_description ? t->direct_description : t->description;
+		int rc = t->writable_only && write == AK_WRITE_NONE ? 1 : schema_parse(t->schema, strlen(t->schema), &l->schemas[l->ntools], err);
 
 		if (rc < 0)
 			return rc;
 		if (rc == 0)
-			l->tools[l->ntools++] = (struct tool_def){ t->name, t->description, t->schema };
+			l->tools[l->ntools++] = (struct tool_def){ t->name, text, t->schema };
 	}
 	return 0;
 }

@@ -77,10 +77,10 @@ struct loop {
 
 /**
  * loop_init() - the table of tools made ready; the rest is the caller's to fill in
- * @cow:	the workspace is a copy
+ * @write:	enum ak_write: how the workspace is mounted
  * Return: 0, or as schema_parse().
  */
-int loop_init(struct loop *l, bool cow, struct ak_err *err);
+int loop_init(struct loop *l, uint8_t write, struct ak_err *err);
 void loop_release(struct loop *l);
 
 /** loop_run() - until the end; the user's turn is in the history already. What it was is in l->result. */

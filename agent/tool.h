@@ -33,6 +33,7 @@ struct tool;
  * @known:		values that are redacted wherever they stand: the run's keys
  * @points:	checkpoints that rollback can go back to
  * @alone:	the call is the only one of its turn
+ * @keeps:	the workspace is written directly, and what write_file and edit_file replace is kept
  * @sandbox_dead:	the sandbox has ended; the next call makes a new one
  */
 struct tool_env {
@@ -44,6 +45,7 @@ struct tool_env {
 	uint64_t max_tool_timeout_ms;
 	uint64_t deadline_ms;
 	const struct points *points;
+	bool keeps;
 	bool sandbox_dead;
 	bool alone;
 	const void *search; /* the program ak-search, mapped; NULL: there is none */
@@ -87,7 +89,8 @@ struct tool {
 	const char *name;
 	const char *description;
 	const char *schema;
-	bool cow_only; /* offered where the workspace is a copy only */
+	bool writable_only; /* not offered where the workspace is read-only */
+	const char *direct_description; /* of it where the workspace is written directly; NULL: the same */
 	int (*start)(struct tool_run *r);
 	int (*event)(struct tool_run *r, struct ak_event *ev);
 };

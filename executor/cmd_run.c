@@ -41,6 +41,7 @@
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_msg.h"
 #include "executor/stream.h"
+#include "executor/touch_stay.h"
 
 #define EXIT_FAILED 1
 #define AGENT_END_MS 5000 /* for the agent to end once its socket has: all that is left to it is to write the result */
@@ -58,6 +59,7 @@ struct run_cmd {
 	struct prepared p;
 	struct limits limits;
 	struct cow_stay changes;
+	struct touch_stay touched;
 	struct held *held;	/* with another backend than native; owned; NULL */
 	struct protected_look look;
 	struct serve_seen seen;
@@ -237,6 +239,7 @@ static int serve(struct run_cmd *r, struct ak_err *err)
 	so.changes = r->opts.write == WRITE_COW ? &r->changes : NULL;
 	so.may_apply = r->opts.apply;
 	so.held = r->held;
+	so.touched = r->opts.write == WRITE_DIRECT ? &r->touched : NULL;
 	so.tell_pidfd = r->pidfd;
 	so.seen = &r->seen;
 	so.left = &r->left;
@@ -300,11 +303,19 @@ static int wait_agent(struct run_cmd *r)
 	return end_without_agent(r, &err);
 }
 
-/* a workspace that is written directly is looked at before anything of the model's runs */
+/*
+ * A workspace that is written directly is looked at before anything of the model's runs, and what keeps files as they were before tools
+ * change them is started while it can still be reached
+ */
 static void look_first(struct run_cmd *r)
 {
-	if (r->opts.write == WRITE_DIRECT)
-		protected_look_begin_path(&r->look, r->held ? held_workspace(r->held) : r->p.plan.workspace);
+	const char *workspace = r->held ? held_workspace(r->held) : r->p.plan.workspace;
+
+	if (r->opts.write != WRITE_DIRECT)
+		return;
+	protected_look_begin_path(&r->look, workspace);
+	touch_stay_begin(&r->touched, &r->p.host, workspace, r->p.plan.workspace,
+			 !r->held && r->p.plan.identity == PLAN_ID_RANGE);
 }
 
 /* one line that names what changed of the protected names; the agent has ended, and with it every sandbox */
@@ -373,6 +384,7 @@ int cmd_run(int argc, char *const argv[], char *const env[])
 
 	limits_init(&r.limits);
 	cow_stay_init(&r.changes);
+	touch_stay_init(&r.touched);
 	if (streams_fix_stdio(&closed, NULL) < 0 || syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0) < 0 ||
 	    close_stdout(closed) < 0)
 		return EXIT_FAILED;
@@ -380,6 +392,7 @@ int cmd_run(int argc, char *const argv[], char *const env[])
 	code = run(&r, argc, argv, env);
 	cow_stay_end(&r.changes, NULL);
 	cow_close_release(&r.left);
+	touch_stay_end(&r.touched);
 	(void)limits_end(&r.limits); /* closes only: each sandbox has removed its own */
 	held_free(r.held);
 	prepared_release(&r.p);

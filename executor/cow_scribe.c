@@ -30,8 +30,7 @@
 
 #define KEPT_MAX 8	/* of the cow run, and of the child itself */
 
-/* pipes of the caller's that a child keeps open would never end for their readers */
-static void close_others(int *keep, size_t n)
+void scribe_close_others(int *keep, size_t n)
 {
 	unsigned from = 0;
 
@@ -169,7 +168,7 @@ int scribe_alone(struct cow *c, struct protected_place *place, const int *keep, 
 	(void)prctl(PR_SET_NAME, "ak-scribe");
 	for (size_t i = 0; i < 2; i++)
 		all_kept[KEPT_MAX - 2 + i] = i < n ? keep[i] : -1;
-	close_others(all_kept, KEPT_MAX);
+	scribe_close_others(all_kept, KEPT_MAX);
 	protected_place_find(place, c->cs.meta.workspace);
 	return owner_become(c->cs.meta.uid, c->cs.meta.gid, err);
 }

@@ -45,6 +45,12 @@ _Noreturn void scribe_main(struct cow *c, int go, int alarm);
  */
 int scribe_alone(struct cow *c, struct protected_place *place, const int *keep, size_t n, struct ak_err *err);
 
+/**
+ * scribe_close_others() - close everything but @keep, which it sorts; -1 entries are none
+ * Pipes of the caller's that a child keeps open would never end for their readers.
+ */
+void scribe_close_others(int *keep, size_t n);
+
 /** scribe_layer_bytes() - what the layer takes on the disk; UINT64_MAX: unknown */
 uint64_t scribe_layer_bytes(const struct cow *c);
 

@@ -56,8 +56,10 @@ static const struct op_row op_table[] = {
 	{ AK_OP_FINISH, READY, 13, 13, 0, op_finish },
 	/* copies that layer within ak's own state folder */
 	{ AK_OP_CHECKPOINT, READY, 8, 8, 0, op_checkpoint },
-	/* a name of one form, which is repeated to the user; nothing is looked up by it */
+	/* a name of one form, which is repeated to the user, and names a folder of ours for what file tools change */
 	{ AK_OP_SESSION, READY, 9 + AK_SESSION_NAME, 9 + AK_SESSION_NAME, 0, op_session },
+	/* puts files back that were written by FILE requests, below the workspace, by a child that follows no link */
+	{ AK_OP_ROLLBACK, READY, 4, 4, 0, op_rollback },
 	/* ends the executor: whoever may connect may end it, as closing the agent's connection does */
 	{ AK_OP_SHUTDOWN, READY, 4, 4, 0, op_shutdown },
 };

@@ -137,6 +137,12 @@ int op_file(struct request *q)
 				 op ? "the sandbox is not ready yet" : "%u file operations run already", AK_FILES_MAX);
 		return 0;
 	}
+	if (m.op == AK_FILE_WRITE && q->s->touch.on && !q->recorded) {
+		struct touch_order o = { .op = TOUCH_RECORD };
+
+		(void)strncpy(o.path, m.path, sizeof(o.path) - 1);
+		return touch_ask(q, &o);
+	}
 	if ((m.op == AK_FILE_WRITE || m.op == AK_FILE_MKDIR) && copy_over(q->s, b)) {
 		conn_refuse_text(q->s, q->c, q->f->seq, AK_CODE_FILE, EDQUOT, "more was written than --disk allows: remove something first");
 		return 0;

@@ -7,7 +7,6 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "executor/serve_int.h"
@@ -183,21 +182,6 @@ int op_destroy(struct request *q)
 		return 0;
 	}
 	conn_refuse_text(q->s, q->c, q->f->seq, AK_CODE_TOO_MANY, EAGAIN, "the sandbox is being destroyed already");
-	return 0;
-}
-
-int op_session(struct request *q)
-{
-	struct serve_seen *seen = q->s->o->seen;
-	struct ak_session m;
-
-	if (ak_session_decode(q->f->payload, q->f->len, &m) < 0)
-		return -EBADMSG;
-	if (seen) {
-		(void)snprintf(seen->session, sizeof(seen->session), "%s", m.name);
-		seen->stored = m.flags & AK_SESSION_STORED;
-	}
-	conn_ok(q->s, q->c, q->f->seq);
 	return 0;
 }
 

@@ -321,6 +321,8 @@ static int set_up(struct server *s, struct ak_err *err)
 	if (o->alive_fd >= 0)
 		s->alive_ns = ak_now_ns() + (uint64_t)SERVE_ALIVE_MS * NS_PER_MS;
 	r = copy_begin(s);
+	if (r == 0)
+		r = touch_begin(s);
 	if (r < 0)
 		return ak_err_sys(err, -r, "wait for the process that reads the changes");
 	if (o->conn_fd >= 0)
@@ -368,6 +370,7 @@ static void tear_down(struct server *s)
 	ev_forget(s, &s->listen);
 	ev_forget(s, &s->signal);
 	ev_forget(s, &s->copy.ev);
+	touch_close(s);
 	free_dead(s);
 	ak_fd_close(&s->epoll);
 }
@@ -383,7 +386,7 @@ int serve_run(const struct serve_opts *so, struct ak_err *err)
 	if (!s)
 		return ak_err_set(err, ENOMEM, "not enough memory to serve");
 	s->o = so;
-	s->epoll = s->listen.fd = s->signal.fd = s->copy.ev.fd = s->copy.frozen = -1;
+	s->epoll = s->listen.fd = s->signal.fd = s->copy.ev.fd = s->touch.ev.fd = s->copy.frozen = -1;
 	s->born_ms = wall_ms();
 	s->busy_ns = ak_now_ns();
 	for (size_t i = 0; i < AK_FILES_MAX; i++)

@@ -214,6 +214,7 @@ void conn_end(struct server *s, struct conn *c)
 			s->conns[i] = NULL;
 	forget_waiters(s, c);
 	copy_forget(s, c);
+	touch_forget(s, c);
 	for (size_t i = 0; i < s->ncmds; i++) {
 		struct cmd *cmd = s->cmds[i];
 

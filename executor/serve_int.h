@@ -33,6 +33,7 @@
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_init_serve.h"
 #include "executor/shared/ak_msg.h"
+#include "executor/touch_stay.h"
 #include "executor/watch.h"
 
 #define SERVE_START_MS 20000u	/* for a sandbox to be ready */
@@ -119,6 +120,7 @@ struct request {
 	struct server *s;
 	struct conn *c;
 	struct ak_frame *f;	/* descriptors that a handler takes are set to -1 */
+	bool recorded;		/* FILE: what it replaces is kept already */
 };
 
 /**
@@ -132,7 +134,8 @@ int dispatch(struct server *s, struct conn *c, struct ak_frame *f);
 int op_hello(struct request *q);
 int op_list(struct request *q);
 int op_stat(struct request *q);
-int op_session(struct request *q);
+int op_session(struct request *q);	/* serve_touch.c */
+int op_rollback(struct request *q);	/* serve_touch.c */
 int op_shutdown(struct request *q);
 int op_create(struct request *q);
 int op_destroy(struct request *q);
@@ -283,6 +286,35 @@ void copy_forget(struct server *s, const struct conn *c);
 /** copy_close() - no sandbox is left and none will come: deal with what is open, write the journal. Waits for it. */
 void copy_close(struct server *s);
 
+/* --- what file tools change: serve_touch.c --- */
+
+#define TOUCH_ASKS_MAX (AK_FILES_MAX + 4u)
+
+/* a request that waits for the child */
+struct touch_ask {
+	struct conn *c;		/* NULL: gone */
+	struct touch_order o;
+	struct ak_frame f;	/* owned */
+	uint8_t *payload;	/* of it; owned */
+};
+
+struct touch {
+	struct ev ev;		/* answers of the child */
+	bool on;		/* writes are recorded */
+	bool asked;		/* it works at the first of @ask */
+	bool lost;		/* it has ended */
+	struct touch_ask ask[TOUCH_ASKS_MAX];	/* oldest first */
+	size_t n;
+};
+
+/** touch_begin() - wait for the child, if there is one. Return: 0 or negative errno. */
+int touch_begin(struct server *s);
+/** touch_forget() - @c is gone */
+void touch_forget(struct server *s, const struct conn *c);
+/** touch_ask() - the request waits until @o is done; its frame is taken. Return: 0, also when it was refused. */
+int touch_ask(struct request *q, const struct touch_order *o);
+void touch_close(struct server *s);
+
 /* --- commands: serve_cmd.c, serve_output.c --- */
 
 enum cmd_cause {
@@ -390,6 +422,7 @@ struct server {
 	struct wait waits[AK_WAITS_MAX];
 	struct fileop files[AK_FILES_MAX];
 	struct copy copy;
+	struct touch touch;
 	struct dead *dead;
 	uint32_t next_id;	/* of sandboxes, commands and file operations */
 	uint32_t named;		/* the executor's own sandbox; 0: none */

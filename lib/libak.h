@@ -244,9 +244,19 @@ int ak_checkpoint(struct ak_client *cl, uint32_t sandbox, uint32_t flags, struct
  * ak_session() - tell the executor what the client's session is called, so that `ak` can name it if the client dies
  * @name:	AK_SESSION_NAME bytes
  * @flags:	enum ak_session_flags
- * Return: 0; -EINVAL (no such name); as ak_stat().
+ * @ret:	files that ak_rollback() can put back already, since the session's last run did not come to a good end
+ * With a workspace that `ak run` writes directly, what ak_file_write() replaces is kept from now on.
+ * Return: 0; -EINVAL (no such name); -EREMOTEIO: refused, with AK_CODE_CHANGES when nothing can be kept; as ak_stat().
  */
-int ak_session(struct ak_client *cl, const char *name, uint32_t flags, struct ak_err *err);
+int ak_session(struct ak_client *cl, const char *name, uint32_t flags, struct ak_touched *ret, struct ak_err *err);
+
+/**
+ * ak_rollback() - put back what ak_file_write() has replaced since ak_session(), and remove what it has made; or forget it
+ * @flags:	enum ak_rollback_flags
+ * Return: 0; -EREMOTEIO: refused, with AK_CODE_NO_CHANGES when nothing is kept, AK_CODE_CHANGES when it could not be done: it can be
+ * asked for again then. As ak_stat().
+ */
+int ak_rollback(struct ak_client *cl, uint32_t flags, struct ak_touched *ret, struct ak_err *err);
 
 /**
  * ak_restore() - end the sandbox with everything in it, and make the copy what it was at a checkpoint

@@ -105,19 +105,33 @@ int ak_restore(struct ak_client *cl, uint32_t sandbox, uint32_t point, uint32_t 
 	return call(cl, AK_OP_FINISH, ak_finish_encode(&q, cl->out, AK_PAYLOAD_MAX), ret, err);
 }
 
-int ak_session(struct ak_client *cl, const char *name, uint32_t flags, struct ak_err *err)
+static int touched_call(struct ak_client *cl, uint16_t op, long len, struct ak_touched *ret, struct ak_err *err)
+{
+	struct ak_frame f = { .nfds = 0 };
+	int r = libak_call(cl, op, len, NULL, 0, AK_OP_TOUCHED, &f, err);
+
+	if (r < 0)
+		return r;
+	r = f.nfds ? -EBADMSG : ak_touched_decode(f.payload, f.len, ret);
+	ak_frame_release(&f);
+	return r < 0 ? libak_malformed(cl, err) : 0;
+}
+
+int ak_session(struct ak_client *cl, const char *name, uint32_t flags, struct ak_touched *ret, struct ak_err *err)
 {
 	struct ak_session q = { .flags = flags, .name = name };
 	long len = ak_session_encode(&q, cl->out, AK_PAYLOAD_MAX);
-	struct ak_frame f = { .nfds = 0 };
-	int r;
 
 	if (len < 0)
 		return ak_err_set(err, EINVAL, "\"%.40s\" is no name of a session", name);
-	r = libak_call(cl, AK_OP_SESSION, len, NULL, 0, AK_OP_OK, &f, err);
-	if (r == 0)
-		ak_frame_release(&f);
-	return r;
+	return touched_call(cl, AK_OP_SESSION, len, ret, err);
+}
+
+int ak_rollback(struct ak_client *cl, uint32_t flags, struct ak_touched *ret, struct ak_err *err)
+{
+	struct ak_rollback q = { .flags = flags };
+
+	return touched_call(cl, AK_OP_ROLLBACK, ak_rollback_encode(&q, cl->out, AK_PAYLOAD_MAX), ret, err);
 }
 
 int ak_checkpoint(struct ak_client *cl, uint32_t sandbox, uint32_t flags, struct ak_checkpointed *ret, struct ak_err *err)

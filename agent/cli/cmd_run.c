@@ -62,6 +62,8 @@ struct run {
 	uint64_t start_ms;
 	bool opened;  /* provider */
 	bool resumed;
+	bool keeps;	   /* what write_file and edit_file replace is kept, to be rolled back */
+	uint64_t pending; /* files of a run before, of which that is true still */
 	const char *workspace;	/* the host's path of it; borrowed */
 };
 
@@ -222,6 +224,27 @@ static int begin(struct run *r)
 	return transcript_create(&r->transcript, r->session.dir, &r->head, err) < 0 ? fail(r, RUN_ERROR) : 0;
 }
 
+/* from now on the executor can name it, and keeps what tools replace in a workspace that is written directly */
+static int name_session(struct run *r)
+{
+	struct ak_touched t = { 0 };
+	struct ak_err *err = &r->result.err;
+	int rc = ak_session(r->xc.cl, r->session.id, r->session.dir >= 0 ? AK_SESSION_STORED : 0, &t, err);
+
+	if (rc == -EREMOTEIO) {
+		run_out_warn(&r->out, "warning: rollback is not possible: %s", err->msg);
+		*err = (struct ak_err){ 0 };
+		return 0;
+	}
+	if (rc < 0)
+		return cancel_came(&r->cancel) ? fail_cancelled(r) : fail(r, RUN_SANDBOX);
+	r->keeps = r->xc.write == AK_WRITE_DIRECT;
+	r->pending = t.pending;
+	if (t.pending)
+		run_out_note(&r->out, "%" PRIu64 " file(s) that the tools of this session changed can be rolled back", t.pending);
+	return 0;
+}
+
 static int open_session(struct run *r)
 {
 	struct ak_err *err = &r->result.err;
@@ -229,8 +252,9 @@ static int open_session(struct run *r)
 
 	if (rc < 0)
 		return rc;
-	if (ak_session(r->xc.cl, r->session.id, r->session.dir >= 0 ? AK_SESSION_STORED : 0, err) < 0)
-		return cancel_came(&r->cancel) ? fail_cancelled(r) : fail(r, RUN_SANDBOX);
+	rc = name_session(r);
+	if (rc < 0)
+		return rc;
 	if (spool_dir_open(&r->spools, r->session.dir, SPOOL_QUOTA, err) < 0 ||
 	    trace_open(&r->trace, r->session.dir, r->session.id, r->opts.verbose_trace, err) < 0)
 		return fail(r, RUN_ERROR);
@@ -259,6 +283,9 @@ static int add_task(struct run *r)
 	struct ak_err *err = &r->result.err;
 	int rc = 0;
 
+	if (r->resumed && r->pending)
+		ak_buf_printf(&text, "(The last run of this session did not come to its end. %" PRIu64 " file(s) that write_file and edit_file have "
+			      "changed in it can be taken back with rollback.)\n\n", r->pending);
 	if (r->resumed)
 		ak_buf_add(&text, r->task.data, r->task.len);
 	else
@@ -303,7 +330,7 @@ static int fill_loop(struct run *r)
 	struct loop *l = &r->loop;
 
 	r->tools = (struct tool_env){ .xc = &r->xc, .spools = &r->spools, .tool_timeout_ms = r->opts.tool_timeout_ms,
-				      .max_tool_timeout_ms = r->opts.max_tool_timeout_ms, .points = &r->points,
+				      .max_tool_timeout_ms = r->opts.max_tool_timeout_ms, .points = &r->points, .keeps = r->keeps,
 				      .deadline_ms = budget_deadline_ms(&r->budget) };
 	/* without it, the two tools that need it say so */
 	(void)tool_search_load(&r->tools, NULL);
@@ -313,7 +340,7 @@ static int fill_loop(struct run *r)
 			    .system = r->head.system, .effort = r->opts.effort,
 			    .output_schema = r->structured.text, .session_id = r->session.id, .max_tokens = max_tokens(r) };
 	context_init(&l->context, r->opts.context, r->provider.price, r->provider.target.api == WIRE_REPLAY);
-	if (loop_init(l, r->xc.write == AK_WRITE_COW, &r->result.err) < 0)
+	if (loop_init(l, r->xc.write, &r->result.err) < 0)
 		return fail(r, RUN_ERROR);
 	return 0;
 }
@@ -428,6 +455,15 @@ static void tell_changes(struct run *r, bool apply)
 		     s->id);
 }
 
+/* a run that came to its end has made what is wanted; after any other one, rollback stays possible for who goes on with the session */
+static void forget_touched(struct run *r)
+{
+	struct ak_touched t;
+
+	if (r->keeps && r->result.end == RUN_DONE)
+		(void)ak_rollback(r->xc.cl, AK_ROLLBACK_FORGET, &t, NULL);
+}
+
 /* the sandbox ends here, too */
 static void finish_changes(struct run *r)
 {
@@ -463,6 +499,7 @@ static int finish(struct run *r)
 	/* nothing may be left when the result says that it is over */
 	if (r->xc.cl && r->xc.write == AK_WRITE_COW)
 		finish_changes(r);
+	forget_touched(r);
 	if (xc_sandbox_destroy(&r->xc, &err) < 0 && r->result.end != RUN_SANDBOX && !cancel_came(&r->cancel))
 		run_out_warn(&r->out, "warning: the sandbox did not end: %s", err.msg);
 	r->result.duration_ms = tool_now_ms() - r->start_ms;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rollback: the copy of the workspace as it was before a turn, whoever has changed it. Process: agent. Privilege: none. */
+/*
+ * rollback: the copy of the workspace as it was before a turn, whoever has changed it; of a workspace that is written directly, the files
+ * that write_file and edit_file have changed. Process: agent. Privilege: none.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,6 +14,7 @@
 #include "executor/shared/ak_err.h"
 
 #define NAMES_MAX 50u
+#define NOTHING "Nothing to roll back \xe2\x80\x94 no files have been modified."
 
 static void put_names(const struct ak_change_set *s, const char *title, struct ak_buf *b)
 {
@@ -51,7 +55,7 @@ static int go_back(struct tool_run *r, uint64_t turn, uint32_t point)
 		return tool_failed(r, rc, NULL, &err);
 	if (before.total == 0 && turn == 0) {
 		ak_change_set_release(&before);
-		return tool_say(r, false, "Nothing to roll back \xe2\x80\x94 no files have been modified.");
+		return tool_say(r, false, NOTHING);
 	}
 	rc = ak_restore(cl, 0, point, AK_FINISH_FORCE, &after, &err);
 	/* whatever came of it, the sandbox has ended */
@@ -63,6 +67,25 @@ static int go_back(struct tool_run *r, uint64_t turn, uint32_t point)
 	return rc;
 }
 
+static int take_back(struct tool_run *r, uint64_t turn)
+{
+	struct ak_touched t = { 0 };
+	struct ak_err err = { 0 };
+	int rc;
+
+	if (turn)
+		return tool_say(r, true, "the workspace is written directly: rollback takes back all that write_file and edit_file have changed, "
+				"so leave out to");
+	if (!r->env->keeps)
+		return tool_say(r, true, "nothing is kept to roll back to in this run");
+	rc = ak_rollback(r->env->xc->cl, 0, &t, &err);
+	if (rc < 0)
+		return tool_failed(r, rc, NULL, &err);
+	if (t.pending == 0)
+		return tool_say(r, false, NOTHING);
+	return tool_say(r, false, "Rolled back %" PRIu64 " file(s) to their pre-edit state.", t.count);
+}
+
 static int rollback_start(struct tool_run *r)
 {
 	uint64_t turn = 0;
@@ -70,12 +93,15 @@ static int rollback_start(struct tool_run *r)
 
 	(void)json_opt_u64(r->args, "to", &turn, NULL);
 	if (!r->env->alone)
-		return tool_say(r, true, "rollback ends everything that runs: call it alone in its turn");
+		return tool_say(r, true, "%s", r->env->xc->write == AK_WRITE_DIRECT ? "call rollback alone in its turn"
+									     : "rollback ends everything that runs: call it alone in its turn");
+	if (r->env->xc->write == AK_WRITE_DIRECT)
+		return take_back(r, turn);
 	point = points_find(r->env->points, turn);
 	if (point == 0 && turn)
 		return tool_say(r, true, "there is no state before turn %" PRIu64 " to go back to", turn);
 	if (point == 0)
-		return tool_say(r, false, "Nothing to roll back \xe2\x80\x94 no files have been modified.");
+		return tool_say(r, false, NOTHING);
 	return go_back(r, turn, point);
 }
 
@@ -85,6 +111,8 @@ const struct tool tool_rollback = {
 		       "number began. Ends everything that runs in the sandbox.",
 	.schema = "{\"type\":\"object\",\"properties\":{\"to\":{\"type\":\"integer\",\"minimum\":1,\"description\":\"number of a turn\"}},"
 		  "\"additionalProperties\":false}",
-	.cow_only = true,
+	.direct_description = "Undo what write_file and edit_file have changed in the workspace since the run began: the files are as they were "
+			      "before, new ones are removed. What commands have changed stays.",
+	.writable_only = true,
 	.start = rollback_start,
 };

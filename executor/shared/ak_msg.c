@@ -535,6 +535,17 @@ static void c_session(struct coder *c, struct ak_session *m)
 			 strspn(m->name + 2, "0123456789abcdef") == AK_SESSION_NAME - 2);
 }
 
+static void c_rollback(struct coder *c, struct ak_rollback *m)
+{
+	c_u32(c, &m->flags, AK_ROLLBACK_FLAGS_ALL);
+}
+
+static void c_touched(struct coder *c, struct ak_touched *m)
+{
+	c_u64(c, &m->pending);
+	c_u64(c, &m->count);
+}
+
 static void c_checkpointed(struct coder *c, struct ak_checkpointed *m)
 {
 	c_u32(c, &m->point, UINT32_MAX);

@@ -316,6 +316,15 @@ struct ak_session {
 	const char *name;	/* AK_SESSION_NAME bytes, as they have to be */
 };
 
+struct ak_rollback {
+	uint32_t flags;		/* enum ak_rollback_flags */
+};
+
+struct ak_touched {
+	uint64_t pending;	/* files that can be put back; of ROLLBACK: that were to be */
+	uint64_t count;		/* that ROLLBACK has put back, or removed */
+};
+
 /* changes in the copy of the workspace, and what became of them */
 struct ak_changed {
 	uint32_t flags;		/* enum ak_changed_flags */
@@ -351,7 +360,7 @@ struct ak_change {
 	X(hello); X(hello_reply); X(create); X(created); X(exec_body); X(exec); X(started); X(cmd_ref); X(sandbox_ref);      \
 	X(shutdown); X(signal); X(resize); X(wait_req); X(result); X(jobs); X(job_log); X(log_data); X(file); X(file_reply); X(entry);    \
 	X(sandboxes); X(stat); X(refused); X(changes_req); X(finish); X(changed); X(change); X(checkpoint); X(checkpointed);   \
-	X(session)
+	X(session); X(rollback); X(touched)
 
 AK_MSG_EACH(AK_MSG_DECLARE);
 

@@ -71,7 +71,9 @@ enum ak_op {
 	AK_OP_CHANGES = 15,	/* ak_changes_req -> CHANGED: what the copy of the workspace has that the workspace has not */
 	AK_OP_FINISH = 16,	/* ak_finish -> CHANGED, when the sandbox has ended and its changes were dealt with */
 	AK_OP_CHECKPOINT = 17,	/* ak_checkpoint -> CHECKPOINTED: keep the copy as it is, to go back to with FINISH */
-	AK_OP_SESSION = 18,	/* ak_session -> OK: what the client calls its session, for who tells the user how it ended */
+	AK_OP_SESSION = 18,	/* ak_session -> TOUCHED: what the client calls its session, for who tells the user how it ended. From then
+				 * on what FILE writes replace in a workspace that is written directly is kept for it */
+	AK_OP_ROLLBACK = 19,	/* ak_rollback -> TOUCHED: put that back */
 	AK_OP_REQUESTS_END,
 
 	/* replies */
@@ -88,6 +90,7 @@ enum ak_op {
 	AK_OP_SANDBOXES = 74,	/* ak_sandboxes */
 	AK_OP_CHANGED = 75,	/* ak_changed + memfd */
 	AK_OP_CHECKPOINTED = 76,	/* ak_checkpointed */
+	AK_OP_TOUCHED = 77,	/* ak_touched */
 };
 
 /* why a request is refused; the text says it for people */
@@ -109,6 +112,7 @@ enum ak_code {
 	AK_CODE_BUSY = 15,	/* commands or jobs run */
 	AK_CODE_NO_CHANGES = 16,	/* the workspace is no copy here, or its changes were dealt with already */
 	AK_CODE_CHANGES = 17,	/* the changes could not be read */
+	AK_CODE_TOUCHED = 18,	/* what a write would replace could not be kept: it was not done */
 	AK_CODE_END,
 };
 
@@ -116,6 +120,11 @@ enum ak_session_flags {
 	AK_SESSION_STORED = 1u << 0,	/* it is on the disk, and can be gone on with */
 };
 #define AK_SESSION_FLAGS_ALL 1u
+
+enum ak_rollback_flags {
+	AK_ROLLBACK_FORGET = 1u << 0,	/* nothing is put back: what is there is good, and nothing of before is kept */
+};
+#define AK_ROLLBACK_FLAGS_ALL 1u
 
 enum ak_exec_kind {
 	AK_EXEC_ARGV = 1,	/* argv as it is */

@@ -4,6 +4,7 @@
  *
  *   STATE/                  ${XDG_STATE_HOME:-~/.local/state}/ak, 0700, the caller's own; never visible in a sandbox
  *     sessions/c-XXXX/      one changeset of a cow run (see changeset.h)
+ *     touched/uUID/s-XXXX/  what file tools changed in a direct run (see touched.h); of the workspace's owner
  *     checkpoints/          store of `ak checkpoint` (see checkpoint.h)
  *     seccomp/ run/         others' folders
  *

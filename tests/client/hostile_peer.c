@@ -149,6 +149,7 @@ static void on_reply(struct peer *p, struct ak_frame *f)
 	struct ak_file_reply file;
 	struct ak_changed changed;
 	struct ak_checkpointed checkpointed;
+	struct ak_touched touched;
 	int r = 0;
 
 	p->replies++;
@@ -203,6 +204,9 @@ static void on_reply(struct peer *p, struct ak_frame *f)
 		break;
 	case AK_OP_CHANGED:
 		r = ak_changed_decode(f->payload, f->len, &changed);
+		break;
+	case AK_OP_TOUCHED:
+		r = ak_touched_decode(f->payload, f->len, &touched);
 		break;
 	case AK_OP_CHECKPOINTED:
 		r = ak_checkpointed_decode(f->payload, f->len, &checkpointed);
@@ -435,6 +439,8 @@ static long make_request(struct peer *p, uint16_t *op, int fds[AK_FDS_MAX], size
 		return ak_changes_req_encode(&(struct ak_changes_req){ box, (uint32_t)rnd(20) }, p->out, AK_PAYLOAD_MAX);
 	case AK_OP_CHECKPOINT:
 		return ak_checkpoint_encode(&(struct ak_checkpoint){ box, (uint32_t)rnd(2) }, p->out, AK_PAYLOAD_MAX);
+	case AK_OP_ROLLBACK:
+		return ak_rollback_encode(&(struct ak_rollback){ (uint32_t)rnd(2) }, p->out, AK_PAYLOAD_MAX);
 	case AK_OP_SESSION:
 		return ak_session_encode(&(struct ak_session){ (uint32_t)rnd(2), "s-0123456789ab" }, p->out, AK_PAYLOAD_MAX);
 	case AK_OP_FINISH:

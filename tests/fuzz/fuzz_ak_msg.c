@@ -91,7 +91,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		{ AK_OP_STARTED, try_started }, { AK_OP_RESULT, try_result }, { AK_OP_JOBS, try_jobs }, { AK_OP_LOG_DATA, try_log_data },
 		{ AK_OP_FILE_REPLY, try_file_reply }, { AK_OP_SANDBOX, try_stat }, { AK_OP_SANDBOXES, try_sandboxes },
 		{ AK_OP_CHANGES, try_changes_req }, { AK_OP_FINISH, try_finish }, { AK_OP_CHANGED, try_changed },
-		{ AK_OP_CHECKPOINT, try_checkpoint }, { AK_OP_SESSION, try_session }, { AK_OP_CHECKPOINTED, try_checkpointed },
+		{ AK_OP_CHECKPOINT, try_checkpoint }, { AK_OP_SESSION, try_session }, { AK_OP_ROLLBACK, try_rollback }, { AK_OP_TOUCHED, try_touched },
+		{ AK_OP_CHECKPOINTED, try_checkpointed },
 		/* parts */
 		{ 200, try_exec_body }, { 201, try_entry }, { 201, try_entries }, { 202, try_change }, { 202, try_changes },
 	};

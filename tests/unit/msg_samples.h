@@ -96,6 +96,8 @@ static inline void sample_changes_req(struct ak_changes_req *m) { *m = (struct a
 static inline void sample_finish(struct ak_finish *m) { *m = (struct ak_finish){ 5, AK_FINISH_RESTORE, AK_FINISH_FLAGS_ALL, 7 }; }
 static inline void sample_checkpoint(struct ak_checkpoint *m) { *m = (struct ak_checkpoint){ 5, AK_CHECKPOINT_FLAGS_ALL }; }
 static inline void sample_session(struct ak_session *m) { *m = (struct ak_session){ AK_SESSION_STORED, "s-0123456789ab" }; }
+static inline void sample_rollback(struct ak_rollback *m) { *m = (struct ak_rollback){ AK_ROLLBACK_FORGET }; }
+static inline void sample_touched(struct ak_touched *m) { *m = (struct ak_touched){ 5, 6 }; }
 static inline void sample_checkpointed(struct ak_checkpointed *m) { *m = (struct ak_checkpointed){ 5, 6, 7 }; }
 static inline void sample_changed(struct ak_changed *m)
 {

@@ -70,6 +70,7 @@ START_TEST(sizes_are_those_of_the_messages)
 	struct ak_finish finish;
 	struct ak_checkpoint checkpoint;
 	struct ak_session session;
+	struct ak_rollback rollback;
 
 	sample_signal(&sig);
 	sample_resize(&resize);
@@ -80,6 +81,7 @@ START_TEST(sizes_are_those_of_the_messages)
 	sample_finish(&finish);
 	sample_checkpoint(&checkpoint);
 	sample_session(&session);
+	sample_rollback(&rollback);
 	least(CONN_NEW, AK_OP_HELLO, ak_hello_encode(&hello, buf, sizeof(buf)));
 	least(CONN_READY, AK_OP_CREATE, ak_create_encode(&create, buf, sizeof(buf)));
 	least(CONN_READY, AK_OP_EXEC, ak_exec_encode(&exec, buf, sizeof(buf)));
@@ -93,6 +95,7 @@ START_TEST(sizes_are_those_of_the_messages)
 	least(CONN_READY, AK_OP_FINISH, ak_finish_encode(&finish, buf, sizeof(buf)));
 	least(CONN_READY, AK_OP_CHECKPOINT, ak_checkpoint_encode(&checkpoint, buf, sizeof(buf)));
 	least(CONN_READY, AK_OP_SESSION, ak_session_encode(&session, buf, sizeof(buf)));
+	least(CONN_READY, AK_OP_ROLLBACK, ak_rollback_encode(&rollback, buf, sizeof(buf)));
 	for (uint16_t op = AK_OP_STAT; op < AK_OP_REQUESTS_END; op++)
 		ck_assert_int_eq(dispatch_look(CONN_READY, op, 5, 0), -EBADMSG);
 	ck_assert_int_ge(dispatch_look(CONN_READY, AK_OP_LIST, 0, 0), 0);
