@@ -4,7 +4,7 @@
 # Builds nothing: wants `make all weak escape itools serve client` first. Not root: runs as the current user only, and says so.
 # Usage: tests/run-integration.sh [-b BUILD] [-w WEAKBUILD] [-k] [-s] [-o RESULTS] [-u|-r] [SUITE...]
 # KILLS=N: rounds of the tests that kill processes at random moments (6). SLOW=N: names the tests that took N seconds or more.
-# ENDS_ROUNDS=N: runs of the suite ends that get a signal at a random moment (8).
+# ENDS_ROUNDS=N: runs of the suite ends that get a signal at a random moment (8). ROLLBACK_ROUNDS=N: its runs that are rolled back (12).
 # APPROVE_LINES=N: command lines that the suite approve makes (100).
 # FULL=1: also rows of the suite backends that are run by hand only. SUITE_LIMIT: seconds that one suite may take (900).
 # AK_AIMOCK=FOLDER: where npm has installed the model server of the suite peers, which otherwise is fetched.
@@ -190,7 +190,8 @@ run_as() {
 			AK="$work/bin/ak" AKW="$work/bin/ak-weak" ESC="$work/bin/escape" SERVE="$work/bin/serve" SERVEW="$work/bin/serve-weak" \
 			DIR="$work/$who/$s" WHO="$who" PY="$py" \
 			CG="${CGTOP:+$CGTOP/$who}" RES="$work/$who/results" SUITE="$s" TESTS="$work/tests" IT="$work" SRC="$work/src" REALHOME="$HOME" \
-			KILLS="${KILLS:-6}" ENDS_ROUNDS="${ENDS_ROUNDS:-}" ENDS_SEED="${ENDS_SEED:-}" SLOW="${SLOW:-}" FULL="${FULL:-}" DOCKER_CLI="${DOCKER_CLI:-}" \
+			KILLS="${KILLS:-6}" ENDS_ROUNDS="${ENDS_ROUNDS:-}" ENDS_SEED="${ENDS_SEED:-}" ROLLBACK_ROUNDS="${ROLLBACK_ROUNDS:-}" \
+			SLOW="${SLOW:-}" FULL="${FULL:-}" DOCKER_CLI="${DOCKER_CLI:-}" \
 			APPROVE_LINES="${APPROVE_LINES:-100}" APPROVE_SEED="${APPROVE_SEED:-7}" \
 			timeout -k 5 "${SUITE_LIMIT:-900}" bash "$work/tests/$s.sh" </dev/null &
 		pid=$!

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash source=lib.sh
 # What `ak run` does when things end badly: its processes are killed or stopped, the provider dies, output cannot be written.
-# ENDS_ROUNDS=N: runs that get a signal at a random moment (8), ENDS_SEED=S another series. docs/testing.md says more.
+# ENDS_ROUNDS=N: runs that get a signal at a random moment (8). ROLLBACK_ROUNDS=N: random direct runs that are rolled back (12).
+# ENDS_SEED=S: another series of both. docs/testing.md says more.
 . "$TESTS/lib.sh"
 
 export HOME=$DIR/home XDG_STATE_HOME=$DIR/state
@@ -147,6 +148,142 @@ RC=0
 wait "$P" || RC=$?
 is "exit code" "$RC" 1
 like "told" "$(err)" "ak: run: write the result to standard output: No space left on device"
+
+# ---- rollback where the workspace is written directly
+
+# call ID NAME ARGS - a step with one call
+call() {
+	printf '{"reply":{"text":"x","calls":[{"id":"%s","name":"%s","args":%s}]}}' "$1" "$2" "$3"
+}
+
+# talk ARG... - a direct run; res N: the text of its Nth result
+talk() {
+	run "$AK" run -C "$WS" -y --write direct --api replay --replay "$R" -q -o stream-json "$@"
+	tail -n 1 "$O" >"$DIR/last"
+}
+
+res() {
+	"$PY" -c 'import json,sys
+r=[("ERR " if c["is_error"] else "")+c["content"] for l in open(sys.argv[1]) if l.strip() for m in [json.loads(l)] if m["type"]=="user" for c in m["message"]["content"]]
+print(r[int(sys.argv[2])-1])' "$O" "$1"
+}
+
+# kept - sessions that can be rolled back
+kept() {
+	find "$XDG_STATE_HOME/ak/touched" -mindepth 2 -maxdepth 2 | wc -l
+}
+
+nothing="Nothing to roll back — no files have been modified."
+back='{}'
+t CKP:rollback-of-a-direct-run
+printf 'old\n' >"$WS/f"
+chmod 600 "$WS/f"
+ln -s f "$WS/l"
+[ "$WHO" = user ] || chown -R 12345:12345 "$WS"
+say "$(call a rollback "$back")" "$(call b write_file '{"path":"l","content":"new"}')" "$(call c edit_file '{"path":"f","old":"new","new":"newer"}')" \
+	"$(call d write_file '{"path":"n/m/x","content":"x"}')" "$(call e bash '{"command":"chmod 755 f; echo made >by-bash; rm f; ln -s by-bash f"}')" \
+	"$(call f rollback '{"to":1}')" "$(call g rollback "$back")" "$(call h rollback "$back")" "$answer"
+talk go
+is "exit code" "$RC" 0
+is "nothing yet" "$(res 1)" "$nothing"
+like "no turns" "$(res 6)" "^ERR the workspace is written directly"
+is "all" "$(res 7)" "Rolled back 2 file(s) to their pre-edit state."
+is "once" "$(res 8)" "$nothing"
+is "as it was" "$(stat -c '%F %a' "$WS/f") $(cat "$WS/f")" "regular file 600 old"
+no "what was made is gone" test -e "$WS/n/m/x"
+is "the link" "$(readlink "$WS/l")" f
+is "what commands made stays" "$(cat "$WS/by-bash")" made
+[ "$WHO" = user ] || is owner "$(stat -c %u:%g "$WS/f")" 12345:12345
+is "nothing is kept" "$(kept)" 0
+
+t CKP:calls-beside-a-rollback
+say '{"reply":{"text":"x","calls":[{"id":"a","name":"write_file","args":{"path":"f","content":"x"}},{"id":"b","name":"rollback","args":{}}]}}' "$answer"
+talk go
+is told "$(res 2)" "ERR call rollback alone in its turn"
+
+t CKP:a-run-that-came-to-its-end-is-good
+printf old >"$WS/f"
+say "$(call a write_file '{"path":"f","content":"new"}')" "$answer"
+talk go
+is kept "$(kept)" 0
+say "$(call b rollback "$back")" "$answer"
+talk --resume "$(js 'd["session_id"]' "$DIR/last")" go
+is told "$(res 1)" "$nothing"
+is "the file" "$(cat "$WS/f")" new
+
+for s in KILL INT agent; do
+	t "CKP:rollback-after-$s"
+	printf old >"$WS/f"
+	say "$(call a write_file '{"path":"f","content":"new"}')" "$(call b write_file '{"path":"g","content":"new"}')" "$lasting" "$answer"
+	env --default-signal=INT "$AK" run -C "$WS" -y --write direct --api replay --replay "$R" -q -o stream-json go </dev/null >"$O" 2>"$E" &
+	P=$!
+	wait_for pgrep -x -f "sleep 97$TAG"
+	A=$(pgrep -P "$P" -x ak-agent)
+	case $s in
+	KILL) kill -KILL "$P" "$A" ;;
+	INT) kill -INT "$P" ;;
+	agent) kill -KILL "$A" ;;
+	esac
+	wait "$P" 2>/dev/null
+	gone "sleep 97$TAG"
+	id=$(grep -o 's-[0-9a-f]\{12\}' "$O" | head -n 1)
+	is "the files are changed" "$(cat "$WS/f" "$WS/g")" newnew
+	is kept "$(kept)" 1
+	say '{"match":{"user":"2 file(s) that write_file and edit_file have"},"reply":{"text":"x","calls":[{"id":"c","name":"rollback","args":{}}]}}' "$answer"
+	talk --resume "$id" go
+	is "exit code" "$RC" 0
+	is told "$(res 1)" "Rolled back 2 file(s) to their pre-edit state."
+	is "as it was" "$(cat "$WS/f")" old
+	no "what was made is gone" test -e "$WS/g"
+	is "nothing is kept" "$(kept)" 0
+done
+
+t CKP:planted-links
+mkdir -p "$WS/d" "$DIR/aim"
+printf old >"$WS/d/f"
+printf keep >"$DIR/aim/f"
+say "$(call a write_file '{"path":"d/f","content":"new"}')" "$(call b write_file '{"path":"d/new","content":"new"}')" \
+	"$(call c bash "{\"command\":\"mv d e; ln -s $DIR/aim d\"}")" "$(call d rollback "$back")" \
+	"$(call e bash '{"command":"rm d; mv e d"}')" "$(call f rollback "$back")" "$answer"
+talk go
+like "not through the link" "$(res 4)" "^ERR .*d/f"
+is "the file outside" "$(cat "$DIR/aim/f") $(find "$DIR/aim" | wc -l)" "keep 2"
+is "and it can be begun again" "$(res 6)" "Rolled back 2 file(s) to their pre-edit state."
+is "as it was" "$(cat "$WS/d/f")" old
+no "what was made is gone" test -e "$WS/d/new"
+
+t CKP:nothing-stays-of-an-ephemeral-run
+say "$(call a write_file '{"path":"f","content":"new"}')" '{"reply":{"text":"Half","stop":"max_tokens"}}'
+talk --ephemeral go
+is "exit code" "$RC" 16
+is "nothing is kept" "$(kept)" 0
+
+t CKP:what-a-removed-session-has-left-goes
+say "$(call a write_file '{"path":"f","content":"new"}')" '{"reply":{"text":"Half","stop":"max_tokens"}}'
+talk go
+is kept "$(kept)" 1
+rm -rf "$XDG_STATE_HOME/ak/sessions/$(js 'd["session_id"]' "$DIR/last")"
+say "$answer"
+talk go
+is "nothing is kept" "$(kept)" 0
+
+t CKP:backend-local
+printf old >"$WS/f"
+say "$(call a write_file '{"path":"f","content":"new"}')" "$(call b rollback "$back")" "$answer"
+# shellcheck disable=SC2046
+talk --backend local $([ "$WHO" = user ] || echo --identity root) go
+is told "$(res 2)" "Rolled back 1 file(s) to their pre-edit state."
+is "as it was" "$(cat "$WS/f")" old
+
+t CKP:rounds
+if need "$PY"; then
+	rm -rf "$DIR/rounds"
+	mkdir "$DIR/rounds"
+	LIMIT=$((60 + ${ROLLBACK_ROUNDS:-12} * 5)) run "$PY" "$TESTS/rollback_rounds.py" "$AK" "$DIR/rounds" "${ROLLBACK_ROUNDS:-12}" "${ENDS_SEED:-$$}" 4
+	is "all rounds" "$RC" 0
+	[ "$RC" = 0 ] || grep '^FAULT' "$O" | cut -c1-2000
+	like "each was counted" "$(tail -n 1 "$O")" "^${ROLLBACK_ROUNDS:-12} rounds, none bad"
+fi
 
 # no terminal, nothing on standard input: whatever would be asked is denied, and nothing waits. setsid: not even /dev/tty is there
 t never-waits
