@@ -3,6 +3,8 @@
 #include "agent/run_opts.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "executor/shared/ak_err.h"
@@ -27,24 +29,37 @@ static void *field(struct run_opts *o, const struct opt *d)
 	return (char *)o + d->at;
 }
 
-static int bad(const struct opt *d, const char *value, const char *want, struct ak_err *err)
+/* how it was said: a setting by its place, an option by its name */
+static int __attribute__((format(printf, 4, 5))) wrong(const struct run_opts *o, const struct opt *d, struct ak_err *err, const char *fmt, ...)
 {
-	(void)ak_err_set(err, EINVAL, "run: --%s: \"%.60s\" is not %s", d->name, value, want);
-	return -EINVAL;
+	char text[160];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (o->said)
+		return ak_err_set(err, EINVAL, "%.300s: %s", o->said, text);
+	return ak_err_set(err, EINVAL, "run: --%s: %s", d->name, text);
+}
+
+static int bad(const struct run_opts *o, const struct opt *d, const char *value, const char *want, struct ak_err *err)
+{
+	return wrong(o, d, err, "\"%.60s\" is not %s", value, want);
 }
 
 static int set_count(struct run_opts *o, const struct opt *d, const char *value, struct ak_err *err)
 {
 	uint64_t *to = field(o, d);
 
-	return ak_parse_u64(value, 0, UINT64_C(1) << 53, to) < 0 ? bad(d, value, "a number", err) : 0;
+	return ak_parse_u64(value, 0, UINT64_C(1) << 53, to) < 0 ? bad(o, d, value, "a number", err) : 0;
 }
 
 static int set_positive(struct run_opts *o, const struct opt *d, const char *value, struct ak_err *err)
 {
 	uint64_t *to = field(o, d);
 
-	return ak_parse_u64(value, 1, UINT64_C(1) << 53, to) < 0 ? bad(d, value, "a number above 0", err) : 0;
+	return ak_parse_u64(value, 1, UINT64_C(1) << 53, to) < 0 ? bad(o, d, value, "a number above 0", err) : 0;
 }
 
 static int set_duration(struct run_opts *o, const struct opt *d, const char *value, struct ak_err *err)
@@ -52,7 +67,7 @@ static int set_duration(struct run_opts *o, const struct opt *d, const char *val
 	uint64_t ms = 0;
 
 	if (ak_parse_duration(value, &ms) < 0)
-		return bad(d, value, "a duration such as 90, 500ms, 30s, 5m, 1h", err);
+		return bad(o, d, value, "a duration such as 90, 500ms, 30s, 5m, 1h", err);
 	*(uint64_t *)field(o, d) = ms;
 	return 0;
 }
@@ -64,15 +79,17 @@ static int set_seconds(struct run_opts *o, const struct opt *d, const char *valu
 	uint64_t *ms = field(o, d);
 
 	if (rc == 0 && *ms < 1000)
-		return bad(d, value, "a second or more", err);
+		return bad(o, d, value, "a second or more", err);
 	*ms = (*ms + 999) / 1000 * 1000;
+	o->tool_timeout_given |= ms == &o->tool_timeout_ms;
 	return rc;
 }
 
 static int set_cost(struct run_opts *o, const struct opt *d, const char *value, struct ak_err *err)
 {
-	(void)d;
-	return budget_parse_usd(value, &o->limits.cost_picousd, err) < 0 ? ak_err_wrap(err, "run: --max-cost") : 0;
+	struct ak_err why = { 0 };
+
+	return budget_parse_usd(value, &o->limits.cost_picousd, &why) < 0 ? wrong(o, d, err, "%s", why.msg) : 0;
 }
 
 static const struct {
@@ -93,7 +110,7 @@ static int set_policy(struct run_opts *o, const struct opt *d, const char *value
 			return 0;
 		}
 	}
-	return bad(d, value, "ask, auto, deny-mutations or smart", err);
+	return bad(o, d, value, "ask, auto, deny-mutations or smart", err);
 }
 
 static int set_yes(struct run_opts *o, const struct opt *d, const char *value, struct ak_err *err)
@@ -116,7 +133,7 @@ static int set_format(struct run_opts *o, const struct opt *d, const char *value
 			return 0;
 		}
 	}
-	return bad(d, value, "text, json or stream-json", err);
+	return bad(o, d, value, "text, json or stream-json", err);
 }
 
 static int set_apply(struct run_opts *o, const struct opt *d, const char *value, struct ak_err *err)
@@ -129,7 +146,7 @@ static int set_apply(struct run_opts *o, const struct opt *d, const char *value,
 			return 0;
 		}
 	}
-	return bad(d, value, "always, ask or never", err);
+	return bad(o, d, value, "always, ask or never", err);
 }
 
 static int set_json(struct run_opts *o, const struct opt *d, const char *value, struct ak_err *err)
@@ -146,7 +163,7 @@ static int set_list(struct run_opts *o, const struct opt *d, const char *value, 
 	struct run_list *l = field(o, d);
 
 	if (l->n == RUN_LIST_MAX)
-		return ak_err_set(err, EINVAL, "run: --%s: given more than %u times", d->name, RUN_LIST_MAX);
+		return wrong(o, d, err, "given more than %u times", RUN_LIST_MAX);
 	l->v[l->n++] = value;
 	return 0;
 }
@@ -154,7 +171,7 @@ static int set_list(struct run_opts *o, const struct opt *d, const char *value, 
 static int set_unknown_price(struct run_opts *o, const struct opt *d, const char *value, struct ak_err *err)
 {
 	o->limits.unknown_price_ok = strcmp(value, "allow") == 0;
-	return o->limits.unknown_price_ok || strcmp(value, "refuse") == 0 ? 0 : bad(d, value, "refuse or allow", err);
+	return o->limits.unknown_price_ok || strcmp(value, "refuse") == 0 ? 0 : bad(o, d, value, "refuse or allow", err);
 }
 
 static const struct opt table[] = {
@@ -277,7 +294,7 @@ static int check(const struct run_opts *o, struct ak_err *err)
 		return ak_err_set(err, EINVAL, "run: a session that goes on keeps its system prompt");
 	if (o->replay && o->api && strcmp(o->api, "replay") != 0)
 		return ak_err_set(err, EINVAL, "run: --replay is for --api replay");
-	if (o->tool_timeout_ms > o->max_tool_timeout_ms)
+	if (o->tool_timeout_given && o->tool_timeout_ms > o->max_tool_timeout_ms)
 		return ak_err_set(err, EINVAL, "run: --tool-timeout is over --max-tool-timeout");
 	return 0;
 }
@@ -289,8 +306,54 @@ void run_opts_init(struct run_opts *o)
 	budget_limits_init(&o->limits);
 }
 
+int run_opts_settings(char *const v[], size_t n, struct run_opts *o, struct ak_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i + 1 < n && rc == 0; i += 2) {
+		const char *value = NULL;
+		const struct opt *d = find(v[i + 1], &value);
+
+		o->said = v[i];
+		if (!d || d->has_value != (value != NULL))
+			rc = ak_err_set(err, EINVAL, "%.300s: ak-agent does not know it: do ak and ak-agent belong to the same version?", v[i]);
+		else
+			rc = set(o, d, value, err);
+	}
+	if (rc == 0 && o->system_prompt && o->system_prompt_file)
+		rc = ak_err_set(err, EINVAL, "%.300s: system_prompt and system_prompt_file exclude each other", o->said);
+	o->said = NULL;
+	return rc;
+}
+
+/* What settings say of the prompt is for new sessions, and a prompt on the command line replaces it */
+struct prompts {
+	const char *text, *file, *append;
+};
+
+static struct prompts take_prompts(struct run_opts *o)
+{
+	struct prompts p = { o->system_prompt, o->system_prompt_file, o->append_system_prompt };
+
+	o->system_prompt = o->system_prompt_file = o->append_system_prompt = NULL;
+	return p;
+}
+
+static void give_prompts(struct run_opts *o, const struct prompts *p)
+{
+	if (o->resume || o->go_on)
+		return;
+	if (!o->system_prompt && !o->system_prompt_file) {
+		o->system_prompt = p->text;
+		o->system_prompt_file = p->file;
+	}
+	if (!o->append_system_prompt)
+		o->append_system_prompt = p->append;
+}
+
 int run_opts_parse(int argc, char *argv[], struct run_opts *o, struct ak_err *err)
 {
+	struct prompts settings = take_prompts(o);
 	bool words = false;
 	int first = 0;
 
@@ -306,7 +369,13 @@ int run_opts_parse(int argc, char *argv[], struct run_opts *o, struct ak_err *er
 		if (rc < 0 && first == 0)
 			first = rc;
 	}
-	return first ? first : check(o, err);
+	if (first == 0)
+		first = check(o, err);
+	give_prompts(o, &settings);
+	/* a default is no wish: it follows a lower ceiling */
+	if (!o->tool_timeout_given && o->tool_timeout_ms > o->max_tool_timeout_ms)
+		o->tool_timeout_ms = o->max_tool_timeout_ms;
+	return first;
 }
 
 const char *run_opts_help(void)

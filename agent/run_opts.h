@@ -64,12 +64,23 @@ struct run_opts {
 	bool verbose_trace;
 	bool quiet;
 	bool help;
+	bool tool_timeout_given;
+	const char *said; /* while a setting is read: what it is called in messages; else NULL */
 	struct run_list allow;
 	struct run_list deny;
 };
 
 /** run_opts_init() - the defaults */
 void run_opts_init(struct run_opts *o);
+
+/**
+ * run_opts_settings() - read what files and variables say, before the words, which count more
+ * @v:	pairs, borrowed as long as @o is used: a name for messages ("FILE:1:2: run.max_cost", "AK_MAX_COST"), and a word of the
+ *	command line with its value ("--max-cost=5", "--plan")
+ * @n:	of texts
+ * Return: 0; -EINVAL with @err, which starts with the name.
+ */
+int run_opts_settings(char *const v[], size_t n, struct run_opts *o, struct ak_err *err);
 
 /**
  * run_opts_parse() - read the words

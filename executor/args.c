@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "executor/args_int.h"
+#include "executor/backend.h"
 #include "executor/config.h"
 #include "executor/opts.h"
 #include "executor/runtime.h"
@@ -253,7 +254,7 @@ static int check_cow(struct args *a)
 static int settings_and_words(struct args *a)
 {
 	struct ak_err *err = a->err;
-	int rc = a->config ? args_config_apply(a) : 0;
+	int rc = a->config ? args_config_apply(a, false) : 0;
 
 	if (rc == 0)
 		return walk(a);
@@ -318,10 +319,36 @@ static int parse_create(struct args *a)
 	return rc;
 }
 
-/* `ak serve`, `ak config show` */
+/* a copy unless something else is said. Only a native sandbox can hold changes back: who takes another one says what becomes of them */
+static int choose_write(struct args *a)
+{
+	const struct ak_cfg_key *k = ak_cfg_find(AK_CFG_RUN, "write");
+	bool flag = a->given & UINT64_C(1) << arg_index(arg_by_name(k->option, strlen(k->option)));
+
+	if (flag || (a->config && a->config->value[ak_cfg_index(k)].layer != AK_CFG_DEFAULT))
+		return 0;
+	if (a->o->backend == BACKEND_NATIVE)
+		a->o->write = WRITE_COW;
+	/* `ak config show` runs nothing */
+	if (a->o->backend == BACKEND_NATIVE || !a->agent)
+		return 0;
+	(void)ak_err_set(a->err, EINVAL, "run: --backend %s: it cannot hold back what the agent changes, so --write has to be said",
+			 backend_name(a->o->backend));
+	ak_err_hint(a->err, "add --write direct or --write none, or leave --backend out");
+	return -EINVAL;
+}
+
+/* `ak serve`, `ak run`, `ak config show` */
 static int parse_options(struct args *a)
 {
-	int rc = settings_and_words(a);
+	bool run = a->agent || (a->config && a->config->section == AK_CFG_RUN);
+	int rc;
+
+	if (run && a->config)
+		a->config->value[ak_cfg_index(ak_cfg_find(AK_CFG_RUN, "write"))].text = "cow";
+	rc = settings_and_words(a);
+	if (rc == 0 && run)
+		rc = choose_write(a);
 
 	if (rc == 0 && a->pos < a->argc)
 		rc = ak_err_set(a->err, EINVAL, "\"%.60s\" is one word too many: options only", a->argv[a->pos]);
@@ -347,7 +374,9 @@ int args_parse(int words, int argc, char *const argv[], struct config *c, struct
 		a.where = ARG_CREATE;
 		a.names = true;
 		return parse_create(&a);
+	case ARGS_AGENT:
 	case ARGS_SERVE:
+		a.agent = words == ARGS_AGENT;
 		a.where = ARG_CREATE | ARG_SERVE;
 		ret->ttl_ms = 0;	/* it ends with its client */
 		return parse_options(&a);

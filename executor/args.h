@@ -12,6 +12,7 @@ enum args_words {
 	ARGS_EXEC,	/* behind `ak exec`: args_parse_exec() */
 	ARGS_CREATE,	/* behind `ak create`: args_parse_create() */
 	ARGS_SERVE,	/* behind `ak serve`: args_parse_serve() */
+	ARGS_AGENT,	/* what shapes the sandbox of `ak run`: as ARGS_SERVE, with a copy of the workspace unless something else is said */
 	ARGS_SHOW	/* behind `ak config show`: options of `ak exec`, no command */
 };
 

@@ -27,17 +27,16 @@ static int at_place(struct args *a, const struct config_value *v)
 	return a->err && a->err->code ? -a->err->code : -EINVAL;
 }
 
-/* the key as its layer calls it */
-static const char *name_of(const struct ak_cfg_key *k, const struct config_value *v)
+const char *args_config_name(const struct ak_cfg_key *k, const struct config_value *v)
 {
-	return v->layer == AK_CFG_FLAG || v->layer == AK_CFG_VARIABLE ? v->where : k->full;
+	return v->layer == AK_CFG_FLAG || v->layer == AK_CFG_VARIABLE ? v->where : k->full[v->section];
 }
 
 /* ---- locks ---- */
 
 static int locked(struct args *a, const struct ak_cfg_key *k, const struct config_value *v, const struct config_value *lock)
 {
-	(void)ak_err_set(a->err, EPERM, "%s: " Q " is not allowed by %.200s:%u:%u", name_of(k, v), v->text, lock->where, lock->line,
+	(void)ak_err_set(a->err, EPERM, "%s: " Q " is not allowed by %.200s:%u:%u", args_config_name(k, v), v->text, lock->where, lock->line,
 			 lock->col);
 	if (ak_cfg_is_list(k))
 		ak_err_hint(a->err, "the policy of this machine has the whole list");
@@ -112,7 +111,7 @@ static bool is_word(const struct ak_cfg_key *k, const char *text)
 
 static int no_path(struct args *a, const struct ak_cfg_key *k, const struct config_value *v, const char *why)
 {
-	(void)ak_err_set(a->err, EINVAL, "%s: " Q " %s", name_of(k, v), v->text, why);
+	(void)ak_err_set(a->err, EINVAL, "%s: " Q " %s", args_config_name(k, v), v->text, why);
 	return -EINVAL;
 }
 
@@ -123,12 +122,10 @@ static const char *base_of(const struct args *a, const struct ak_cfg_key *k, con
 }
 
 /*
- * What a path in a file means. "~/" is the home, since no shell has seen it. A relative path of the host in a file would be
- * looked up where the command happens to be started, which may be a folder that somebody else has filled: refused.
- * Variables come from a shell, as the command line does.
- * Return: 0 with malloc'ed text in @ret; NULL: as it is.
+ * A relative path of the host in a file would be looked up where the command happens to be started, which may be a folder that
+ * somebody else has filled: refused. Variables come from a shell, as the command line does.
  */
-static int expand(struct args *a, const struct ak_cfg_key *k, const struct config_value *v, char **ret)
+int args_config_expand(struct args *a, const struct ak_cfg_key *k, const struct config_value *v, char **ret)
 {
 	bool host = k->kind == AK_CFG_PATH || k->kind == AK_CFG_BINDS || k->kind == AK_CFG_FILES;
 	const char *base = base_of(a, k, v);
@@ -167,19 +164,24 @@ static int set(struct args *a, const struct ak_cfg_key *k, const struct config_v
 	char *text = NULL;
 	int rc;
 
+	if (args_config_is_agents(k)) {
+		rc = v->text ? args_config_expand(a, k, v, &text) : 0;
+		free(text);
+		return rc;
+	}
 	if (!row) {
-		(void)ak_err_set(a->err, EINVAL, "%s: not available in this version", name_of(k, v));
+		(void)ak_err_set(a->err, EINVAL, "%s: not available in this version", args_config_name(k, v));
 		return -EINVAL;
 	}
 	if (!(row->where & a->where) || !v->text)
 		return 0;
 	d = *row;
-	d.name = name_of(k, v);
+	d.name = args_config_name(k, v);
 	if (k->kind == AK_CFG_BOOL && strcmp(v->text, "false") == 0) {
 		*(bool *)((char *)a->o + d.field) = false;
 		return 0;
 	}
-	rc = expand(a, k, v, &text);
+	rc = args_config_expand(a, k, v, &text);
 	if (rc == 0)
 		rc = d.set(a, &d, k->kind == AK_CFG_BOOL ? NULL : text ? text : v->text);
 	free(text);
@@ -191,7 +193,7 @@ static int workspace_loosens(struct args *a, const struct ak_cfg_key *k, const s
 	const struct config_value *now = &a->config->value[ak_cfg_index(k)];
 
 	(void)ak_err_set(a->err, EPERM, "%s: " Q " is looser than " Q ", which holds without it: a workspace's file may only tighten",
-			 k->full, v->text, now->text ? now->text : "no limit");
+			 k->full[v->section], v->text, now->text ? now->text : "no limit");
 	return -EPERM;
 }
 
@@ -242,19 +244,54 @@ static const char *text_of(const struct ak_cfg_item *i)
 	return i->op == AK_CFG_IS_TRUE ? "true" : i->op == AK_CFG_IS_FALSE ? "false" : i->value;
 }
 
-/* the items of a file that belong to @profile (0: to none) */
-static int apply_file(struct args *a, const struct config_source *s, uint32_t profile)
+/*
+ * Does a setting that stands under @section concern this command? For ak run, what exec says of the sandbox holds too. But not
+ * how changes are made, as ak run has a default of its own for that; a policy's word on it binds all the same. Nor what is about
+ * sandboxes that stay.
+ */
+static bool concerns(const struct config *c, const struct ak_cfg_key *k, enum ak_cfg_section section, enum ak_cfg_layer layer)
+{
+	if (c->section == section)
+		return true;
+	if (c->section != AK_CFG_RUN || strcmp(k->name, "apply") == 0 || strcmp(k->name, "ttl") == 0 || strcmp(k->name, "pool") == 0)
+		return false;
+	return layer == AK_CFG_POLICY || strcmp(k->name, "write") != 0;
+}
+
+/* a policy that takes nothing over for ak exec takes nothing over for ak run */
+static const struct ak_cfg_key *stands_for(const struct config *c, const struct ak_cfg_item *i, enum ak_cfg_layer layer)
+{
+	if (c->section == AK_CFG_RUN && layer == AK_CFG_POLICY && i->section == AK_CFG_EXEC && strcmp(i->key->name, "apply") == 0)
+		return ak_cfg_find(AK_CFG_RUN, "apply");
+	return i->key;
+}
+
+/* the items of a file that stand under @section and belong to @profile (0: to none); of the agent's keys or of the others */
+static int apply_section(struct args *a, const struct config_source *s, uint32_t profile, enum ak_cfg_section section, bool agents)
 {
 	for (uint32_t i = 0; s->file && i < s->file->n_items; i++) {
 		const struct ak_cfg_item *it = &s->file->items[i];
-		struct config_value v = { .text = text_of(it), .layer = profile ? AK_CFG_PROFILE : s->layer, .where = s->path,
-					  .line = it->line, .col = it->col };
-		int rc = it->profile == profile ? apply(a, it->key, &v) : 0;
+		struct config_value v = { .text = text_of(it), .layer = profile ? AK_CFG_PROFILE : s->layer,
+					  .where = s->path, .line = it->line, .col = it->col };
+		const struct ak_cfg_key *k = stands_for(a->config, it, v.layer);
+		int rc = 0;
 
+		v.section = ak_cfg_in(k, section) ? section : AK_CFG_RUN;
+		if (it->profile == profile && it->section == section && args_config_is_agents(k) == agents &&
+		    concerns(a->config, k, v.section, v.layer))
+			rc = apply(a, k, &v);
 		if (rc < 0)
 			return rc;
 	}
 	return 0;
+}
+
+/* of one layer, what is under run counts more than what is under exec */
+static int apply_file(struct args *a, const struct config_source *s, uint32_t profile, bool agents)
+{
+	int rc = apply_section(a, s, profile, AK_CFG_EXEC, agents);
+
+	return rc == 0 ? apply_section(a, s, profile, AK_CFG_RUN, agents) : rc;
 }
 
 /* ---- variables ---- */
@@ -304,21 +341,29 @@ static int apply_variable(struct args *a, const struct ak_cfg_key *k, const char
 	return apply(a, k, &v);
 }
 
-int args_config_apply(struct args *a)
+/* a variable has no section: it is for the command that has its option */
+static const char *variable(const struct config *c, const struct ak_cfg_key *k)
+{
+	enum ak_cfg_section section = ak_cfg_in(k, c->section) ? c->section : ak_cfg_in(k, AK_CFG_EXEC) ? AK_CFG_EXEC : AK_CFG_RUN;
+
+	return concerns(c, k, section, AK_CFG_VARIABLE) ? config_getenv(c->env, k->variable) : NULL;
+}
+
+int args_config_apply(struct args *a, bool agents)
 {
 	const struct ak_cfg_key *k;
 	struct config *c = a->config;
 	int rc = 0;
 
-	rc = apply_file(a, &c->source[0], 0);
+	rc = apply_file(a, &c->source[0], 0, agents);
 	if (rc == 0)
-		rc = apply_file(a, &c->source[1], 0);
+		rc = apply_file(a, &c->source[1], 0, agents);
 	if (rc == 0 && c->profile_id)
-		rc = apply_file(a, &c->source[1], c->profile_id);
+		rc = apply_file(a, &c->source[1], c->profile_id, agents);
 	if (rc == 0)
-		rc = apply_file(a, &c->source[2], 0);
+		rc = apply_file(a, &c->source[2], 0, agents);
 	for (size_t i = 0; rc == 0 && (k = ak_cfg_key(i)) != NULL; i++) {
-		const char *text = config_getenv(c->env, k->variable);
+		const char *text = args_config_is_agents(k) == agents ? variable(c, k) : NULL;
 
 		if (text)
 			rc = apply_variable(a, k, text);
@@ -334,27 +379,33 @@ static const struct ak_cfg_key *key_of(const struct arg_def *d, const char *valu
 	size_t n = value ? strlen(value) : 0;
 
 	if (strcmp(d->name, "-v") != 0)
-		return ak_cfg_by_option(d->name);
-	return ak_cfg_find(n > 3 && strcmp(value + n - 3, ":ro") == 0 ? "ro" : "rw");
+		return ak_cfg_by_option(AK_CFG_EXEC, d->name);
+	return ak_cfg_find(AK_CFG_EXEC, n > 3 && strcmp(value + n - 3, ":ro") == 0 ? "ro" : "rw");
+}
+
+int args_config_say(struct args *a, const struct ak_cfg_key *k, const struct config_value *v)
+{
+	int rc = check_lock(a, k, v);
+
+	return rc < 0 ? rc : note(a, k, v);
 }
 
 int args_config_flag(struct args *a, const struct arg_def *d, const char *value)
 {
 	const struct ak_cfg_key *k = key_of(d, value);
 	struct config_value v = { .text = d->has_value ? value : "true", .layer = AK_CFG_FLAG, .where = d->name };
-	int rc = k ? check_lock(a, k, &v) : 0;
 
-	return !k || rc < 0 ? rc : note(a, k, &v);
+	return k ? args_config_say(a, k, &v) : 0;
 }
 
 /* ---- what is in force ---- */
 
 const char *args_said(const struct args *a, const char *option)
 {
-	const struct ak_cfg_key *k = a->config ? ak_cfg_by_option(option) : NULL;
+	const struct ak_cfg_key *k = a->config ? ak_cfg_by_option(AK_CFG_EXEC, option) : NULL;
 	const struct config_value *v = k ? &a->config->value[ak_cfg_index(k)] : NULL;
 
-	return v && v->text && v->layer != AK_CFG_DEFAULT && v->layer != AK_CFG_FLAG ? name_of(k, v) : option;
+	return v && v->text && v->layer != AK_CFG_DEFAULT && v->layer != AK_CFG_FLAG ? args_config_name(k, v) : option;
 }
 
 /* the caller may have forgotten it, or somebody else has set it: a flag is there to be seen, these are not */
@@ -364,7 +415,7 @@ int args_config_lowered(struct args *a)
 	struct ak_buf b = { 0 };
 
 	for (size_t i = 0; a->config && i < sizeof(names) / sizeof(names[0]); i++) {
-		const struct ak_cfg_key *k = ak_cfg_find(names[i]);
+		const struct ak_cfg_key *k = ak_cfg_find(AK_CFG_EXEC, names[i]);
 		const struct config_value *v = k ? &a->config->value[ak_cfg_index(k)] : NULL;
 
 		if (!v || v->layer == AK_CFG_DEFAULT || v->layer == AK_CFG_FLAG || !ak_cfg_looser(k, v->text, k->initial))

@@ -9,8 +9,10 @@
 
 struct ak_err;
 struct exec_opts;
+struct ak_cfg_key;
 struct arg_def;
 struct config;
+struct config_value;
 
 /* One parse */
 struct args {
@@ -25,6 +27,7 @@ struct args {
 	uint64_t given;		/* bit n: row n of the table was on the command line */
 	unsigned where;		/* enum arg_where: what is being parsed */
 	bool names;		/* a word that is no option is a sandbox's NAME */
+	bool agent;		/* `ak run`: a copy of the workspace unless something else is said */
 	struct config *config;	/* borrowed; NULL: no settings but the command line */
 };
 
@@ -75,12 +78,25 @@ int args_check_where(struct args *a);
 
 /**
  * args_config_apply() - set what files and variables say, before the command line is walked
+ * @agents:	the keys of the agent, and only these: they are noted, and read by the agent
  * a->where says what the command is; options of other commands are noted and not set.
  * Return: as args_parse().
  */
-int args_config_apply(struct args *a);
+int args_config_apply(struct args *a, bool agents);
 /** args_config_flag() - note an option of the command line. Return: 0; -EPERM when the policy locks it. */
 int args_config_flag(struct args *a, const struct arg_def *d, const char *value);
+/** args_config_say() - the same for a key and a value. Return: as args_config_flag(). */
+int args_config_say(struct args *a, const struct ak_cfg_key *k, const struct config_value *v);
+/** args_config_is_agents() - is it a key that the agent obeys, not the executor? */
+bool args_config_is_agents(const struct ak_cfg_key *k);
+/** args_config_name() - the key as its layer calls it; borrowed */
+const char *args_config_name(const struct ak_cfg_key *k, const struct config_value *v);
+/**
+ * args_config_expand() - what a path in a file means: "~/" is the home, since no shell has seen it
+ * @ret:	malloc'ed; NULL: the text as it is
+ * Return: 0; -EINVAL (a relative path of the host, no home); -ENOMEM.
+ */
+int args_config_expand(struct args *a, const struct ak_cfg_key *k, const struct config_value *v, char **ret);
 
 /** args_config_lowered() - note in the options what settings take from the isolation. Return: 0 or -ENOMEM. */
 int args_config_lowered(struct args *a);

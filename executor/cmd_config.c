@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `ak config show`: what is in force for `ak exec`, and who said so. Process: executor. Privilege: the caller's. */
+/* `ak config show`: what is in force for `ak exec` and `ak run`, and who said so. Process: executor. Privilege: the caller's. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "executor/args.h"
+#include "executor/args_agent.h"
 #include "executor/args_int.h"
 #include "executor/config.h"
 #include "executor/named.h"
@@ -16,23 +17,24 @@
 static const char help_text[] =
 	"usage: ak config show [--json] [OPTIONS of ak exec]\n"
 	"\n"
-	"Shows every setting that is in force for ak exec and where it comes from: a file\n"
-	"with line and column, a variable, an option given here, or the built-in default.\n"
+	"Shows every setting that is in force for ak exec and, as run.KEY, for ak run, and\n"
+	"where it comes from: a file with line and column, a variable, an option given\n"
+	"here (they are ak exec's), or the built-in default.\n"
 	"\n"
 	"A later one counts more; nothing may be looser than the policy, and the\n"
 	"workspace's file may only tighten what comes before it:\n"
 	"  /etc/ak/policy.json                       the policy of this machine\n"
 	"  ~/.config/ak/config.json, or --config     the user's; --profile NAME adds profiles.NAME\n"
 	"  .ak/config.json                           of the workspace\n"
-	"  AK_MEMORY, AK_NET, ...                    variables\n"
+	"  AK_MEMORY, AK_MODEL, ...                  variables\n"
 	"  --memory, --net, ...                      options\n";
 
 static const char *const layer_names[AK_CFG_LAYERS] = { "default", "policy", "user", "profile", "workspace", "variable", "option" };
 
 /* keys whose options this version lacks have nothing to show */
-static bool has_option(const struct ak_cfg_key *k)
+static bool is_shown(const struct config *c, const struct ak_cfg_key *k)
 {
-	return arg_by_name(k->option, strlen(k->option)) != NULL;
+	return ak_cfg_in(k, c->section) && (args_config_is_agents(k) || arg_by_name(k->option, strlen(k->option)) != NULL);
 }
 
 /* what is shown beside a policy's value: a lock where it is one */
@@ -67,7 +69,7 @@ static void line(const struct config *c, const struct ak_cfg_key *k, const struc
 {
 	size_t from = out->len, len;
 
-	ak_buf_printf(out, "%-16s ", k->name);
+	ak_buf_printf(out, "%-16s ", c->section == AK_CFG_RUN ? k->full[AK_CFG_RUN] : k->name);
 	value_text(v->text, out);
 	len = out->len - from;
 	ak_buf_printf(out, "%*s", len < 40 ? (int)(40 - len) : 1, "");
@@ -91,10 +93,8 @@ static void lock_line(const struct config *c, const struct ak_cfg_key *k, struct
 	ak_buf_printf(out, ": %s:%u:%u\n", l->where, l->line, l->col);
 }
 
-static void show_text(const struct config *c, struct ak_buf *out)
+static void files_text(const struct config *c, struct ak_buf *out)
 {
-	const struct ak_cfg_key *k;
-
 	for (size_t i = 0; i < CONFIG_FILES; i++) {
 		ak_buf_printf(out, "# %s: ", c->source[i].path ? c->source[i].path : layer_names[c->source[i].layer]);
 		ak_buf_str(out, c->source[i].file ? "read" : c->source[i].path ? "not there" : "not looked for");
@@ -102,8 +102,14 @@ static void show_text(const struct config *c, struct ak_buf *out)
 			ak_buf_printf(out, ", with profile %s", c->profile);
 		ak_buf_str(out, "\n");
 	}
+}
+
+static void keys_text(const struct config *c, struct ak_buf *out)
+{
+	const struct ak_cfg_key *k;
+
 	for (size_t i = 0; (k = ak_cfg_key(i)) != NULL; i++) {
-		if (!has_option(k))
+		if (!is_shown(c, k))
 			continue;
 		if (!ak_cfg_is_list(k))
 			line(c, k, &c->value[i], out);
@@ -159,9 +165,22 @@ static void list_json(const struct config *c, const struct ak_cfg_key *k, struct
 	ak_json_obj_end(j);
 }
 
-static void show_json(const struct config *c, struct ak_buf *out)
+static void keys_json(const struct config *c, const char *name, struct ak_json *j)
 {
 	const struct ak_cfg_key *k;
+
+	ak_json_obj(j, name);
+	for (size_t i = 0; (k = ak_cfg_key(i)) != NULL; i++) {
+		if (is_shown(c, k) && ak_cfg_is_list(k))
+			list_json(c, k, j);
+		else if (is_shown(c, k))
+			value_json(c, k, &c->value[i], k->name, j);
+	}
+	ak_json_obj_end(j);
+}
+
+static void show_json(const struct config *c, const struct config *run, struct ak_buf *out)
+{
 	struct ak_json j;
 
 	ak_json_init(&j, out);
@@ -177,30 +196,45 @@ static void show_json(const struct config *c, struct ak_buf *out)
 	}
 	ak_json_arr_end(&j);
 	ak_json_str(&j, "profile", c->profile);
-	ak_json_obj(&j, "exec");
-	for (size_t i = 0; (k = ak_cfg_key(i)) != NULL; i++) {
-		if (has_option(k) && ak_cfg_is_list(k))
-			list_json(c, k, &j);
-		else if (has_option(k))
-			value_json(c, k, &c->value[i], k->name, &j);
-	}
-	ak_json_obj_end(&j);
+	keys_json(c, "exec", &j);
+	keys_json(run, "run", &j);
 	ak_json_obj_end(&j);
 	ak_buf_str(out, "\n");
 }
 
-void config_show(const struct config *c, bool json, struct ak_buf *out)
+void config_show(const struct config *c, const struct config *run, bool json, struct ak_buf *out)
 {
-	if (json)
-		show_json(c, out);
-	else
-		show_text(c, out);
+	if (json) {
+		show_json(c, run, out);
+		return;
+	}
+	files_text(c, out);
+	keys_text(c, out);
+	keys_text(run, out);
+}
+
+/* what holds for ak run: the same files, without the options given here. Return: as config_load(), args_parse() */
+static int look_at_run(const struct config_scan *scan, char *const env[], struct config **ret, struct ak_err *err)
+{
+	struct config_scan of_run = *scan;
+	struct exec_opts o = { 0 };
+	int e;
+
+	of_run.section = AK_CFG_RUN;
+	of_run.in = false;
+	e = config_load(&of_run, env, true, ret, err);
+	if (e == 0)
+		e = args_parse(ARGS_SHOW, 0, NULL, *ret, &o, err);
+	if (e == 0)
+		e = args_agent_apply(*ret, &o, NULL, 0, err);
+	exec_opts_release(&o);
+	return e;
 }
 
 static int show(int argc, char *const argv[], char *const env[])
 {
 	struct exec_opts o = { 0 };
-	struct config *c = NULL;
+	struct config *c = NULL, *run = NULL;
 	struct config_scan scan;
 	struct ak_err err = { 0 };
 	struct ak_buf b = { 0 };
@@ -213,15 +247,18 @@ static int show(int argc, char *const argv[], char *const env[])
 	if (e < 0)
 		return named_fail(&err);
 	e = args_parse(ARGS_SHOW, argc, argv, c, &o, &err);
+	if (e == 0)
+		e = look_at_run(&scan, env, &run, &err);
 	if (e < 0) {
 		code = named_usage(&err);
 	} else {
-		config_show(c, o.json, &b);
+		config_show(c, run, o.json, &b);
 		code = b.failed ? 1 : named_print(b.data, b.len);
 	}
 	ak_buf_release(&b);
 	exec_opts_release(&o);
 	config_free(c);
+	config_free(run);
 	return code;
 }
 

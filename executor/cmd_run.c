@@ -22,6 +22,7 @@
 
 #include "executor/agent.h"
 #include "executor/args.h"
+#include "executor/args_agent.h"
 #include "executor/companion.h"
 #include "executor/config.h"
 #include "executor/cow_stay.h"
@@ -55,6 +56,8 @@
 /* everything one run owns */
 struct run_cmd {
 	struct run_words words;
+	struct config *config;	/* owned */
+	struct args_settings settings;
 	struct exec_opts opts;
 	struct prepared p;
 	struct limits limits;
@@ -105,32 +108,6 @@ static int block_signals(struct run_cmd *r, struct ak_err *err)
 	return r->signal_fd < 0 ? ak_err_sys(err, errno, "signalfd") : 0;
 }
 
-/*
- * A copy unless something else is said. Whether the changes may be taken over is sealed here too; whether they are is the agent's
- * to ask for, at the end.
- */
-static void add_write(struct run_words *w)
-{
-	static const char *const word[] = { "--write", "cow", "--apply", "always" };
-	bool cow = w->native && (!w->write || strcmp(w->write, "cow") == 0);
-
-	for (size_t i = w->write ? 2 : 0; cow && i < 4; i++) {
-		if (i < 2 || !w->apply || strcmp(w->apply, "never") != 0)
-			w->shape[w->nshape++] = (char *)(uintptr_t)word[i];
-	}
-}
-
-/* Only a native sandbox can hold changes back: who takes another one says that they are made at once, or not at all */
-static int check_write(const struct run_words *w, enum opt_backend backend, struct ak_err *err)
-{
-	if (backend == BACKEND_NATIVE || w->write)
-		return 0;
-	(void)ak_err_set(err, EINVAL, "run: --backend %s: it cannot hold back what the agent changes, so --write has to be said",
-			 backend_name(backend));
-	ak_err_hint(err, "add --write direct or --write none, or leave --backend out");
-	return -EINVAL;
-}
-
 static int plan_native(struct run_cmd *r, char *const env[], struct ak_err *err)
 {
 	int e = prepare_plan(&r->opts, env, &r->p, err);
@@ -140,6 +117,27 @@ static int plan_native(struct run_cmd *r, char *const env[], struct ak_err *err)
 	return e == 0 ? cow_stay_begin(&r->changes, &r->opts, &r->p.host, &r->p.plan, err) : e;
 }
 
+/* files, variables and the command line, for the sandbox and for the agent. Whether changes may be taken over is sealed here, too */
+static int configure(struct run_cmd *r, char *const env[], struct ak_err *err)
+{
+	const struct run_words *w = &r->words;
+	struct config_scan scan;
+	int e;
+
+	config_scan(w->nshape, w->shape, false, &scan);
+	scan.section = AK_CFG_RUN;
+	e = config_load(&scan, env, true, &r->config, err);
+	if (e == 0)
+		e = args_parse(ARGS_AGENT, w->nshape, w->shape, r->config, &r->opts, err);
+	if (e == 0)
+		e = args_agent_apply(r->config, &r->opts, w->options, w->noptions, err);
+	if (e == 0)
+		e = args_agent_settings(r->config, &r->opts, &r->settings, err);
+	if (e == 0)
+		r->opts.apply = args_agent_may_apply(r->config, &r->opts);
+	return e;
+}
+
 /* What the command line and the settings allow. Return: 0; -EINVAL (usage); other negative errno (no sandbox here) */
 static int seal(struct run_cmd *r, int argc, char *const argv[], char *const env[], const char **ret_state, struct ak_err *err)
 {
@@ -147,11 +145,7 @@ static int seal(struct run_cmd *r, int argc, char *const argv[], char *const env
 
 	*ret_state = STATE_USAGE;
 	if (e == 0)
-		add_write(&r->words);
-	if (e == 0)
-		e = config_parse(ARGS_SERVE, r->words.nshape, r->words.shape, env, &r->opts, err);
-	if (e == 0)
-		e = check_write(&r->words, r->opts.backend, err);
+		e = configure(r, env, err);
 	if (e < 0)
 		return e;
 	*ret_state = STATE_UNAVAILABLE;
@@ -161,12 +155,13 @@ static int seal(struct run_cmd *r, int argc, char *const argv[], char *const env
 	return e;
 }
 
-/* ak-agent run STATE MESSAGE HINT WORKSPACE WORDS... */
+/* ak-agent run STATE MESSAGE HINT WORKSPACE N, N texts of settings, WORDS... */
 static int start_agent(struct run_cmd *r, char *const env[], const char *state, const struct ak_err *why, struct ak_err *err)
 {
 	size_t n = 0;
 	const char *workspace = r->held ? held_workspace(r->held) : r->p.plan.workspace;
-	char **argv = calloc((size_t)r->words.nagent + 7, sizeof(*argv));
+	char **argv = calloc((size_t)r->words.nagent + r->settings.n + 8, sizeof(*argv));
+	char count[24];
 	int e;
 
 	if (!argv)
@@ -181,6 +176,10 @@ static int start_agent(struct run_cmd *r, char *const env[], const char *state, 
 		argv[n++] = (char *)(uintptr_t)why->msg;
 		argv[n++] = (char *)(uintptr_t)why->hint;
 		argv[n++] = (char *)(uintptr_t)(workspace ? workspace : "");
+		(void)snprintf(count, sizeof(count), "%zu", r->settings.n);
+		argv[n++] = count;
+		for (size_t i = 0; i < r->settings.n; i++)
+			argv[n++] = r->settings.v[i];
 		for (int i = 0; i < r->words.nagent; i++)
 			argv[n++] = r->words.agent[i];
 		r->pid = agent_spawn(r->exe, argv, env, r->sock[1], r->control[0], &r->pidfd, err);
@@ -398,6 +397,8 @@ int cmd_run(int argc, char *const argv[], char *const env[])
 	prepared_release(&r.p);
 	protected_look_release(&r.look);
 	exec_opts_release(&r.opts);
+	args_settings_release(&r.settings);
+	config_free(r.config);
 	run_words_release(&r.words);
 	ak_fd_close(&r.out);
 	ak_fd_close(&r.exe);

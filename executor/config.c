@@ -161,7 +161,7 @@ static int load(struct config *c, const struct config_scan *scan, struct ak_err 
 }
 
 /* is anything to be obeyed? Variables that are no keys (AK_CGROUP) are none of ours */
-static bool has_variables(char *const env[])
+static bool has_variables(char *const env[], enum ak_cfg_section section)
 {
 	const struct ak_cfg_key *k;
 
@@ -169,7 +169,7 @@ static bool has_variables(char *const env[])
 		if (strncmp(*e, "AK_", 3) != 0)
 			continue;
 		for (size_t i = 0; (k = ak_cfg_key(i)) != NULL; i++)
-			if (config_getenv((char *const[]){ *e, NULL }, k->variable))
+			if (ak_cfg_in(k, section) && config_getenv((char *const[]){ *e, NULL }, k->variable))
 				return true;
 	}
 	return false;
@@ -184,6 +184,7 @@ int config_load(const struct config_scan *scan, char *const env[], bool want, st
 	if (!c)
 		return ak_err_set(err, ENOMEM, "out of memory");
 	c->env = env;
+	c->section = scan->section;
 	c->in = scan->in;
 	c->detach = scan->detach;
 	c->source[0].layer = AK_CFG_POLICY;
@@ -193,7 +194,7 @@ int config_load(const struct config_scan *scan, char *const env[], bool want, st
 	for (size_t i = 0; (k = ak_cfg_key(i)) != NULL; i++)
 		c->value[i].text = k->initial;
 	e = load(c, scan, err);
-	if (e == 0 && !want && !c->source[0].file && !c->source[1].file && !c->source[2].file && !has_variables(env)) {
+	if (e == 0 && !want && !c->source[0].file && !c->source[1].file && !c->source[2].file && !has_variables(env, scan->section)) {
 		config_free(c);
 		c = NULL;
 	}

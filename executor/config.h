@@ -39,6 +39,7 @@ struct config_source {
 struct config_value {
 	const char *text;	/* borrowed from a source, the environment, the command line or the key table; NULL: unset */
 	enum ak_cfg_layer layer;
+	enum ak_cfg_section section;	/* of a file: where in it */
 	const char *where;	/* path, variable or option; NULL: nowhere */
 	uint32_t line, col;	/* 0: no file */
 };
@@ -55,6 +56,7 @@ struct config {
 	char *const *env;		/* borrowed */
 	char *home;			/* for ~/; owned; NULL: unknown */
 	const char *workspace;		/* as named; borrowed; NULL: the current directory */
+	enum ak_cfg_section section;	/* which command asks: settings of the other section are left out */
 	/* while the layers are applied, and what `ak config show` shows */
 	struct config_value value[AK_CFG_KEYS_MAX];	/* in force; of a list: unused */
 	struct config_value lock[AK_CFG_KEYS_MAX];	/* what the policy says; where is NULL without a lock */
@@ -72,12 +74,13 @@ struct config_scan {
 	bool in;		/* --in: the sandbox is there, and its workspace with it */
 	bool detach;
 	bool help;
+	enum ak_cfg_section section;	/* set by the caller, not by config_scan(); AK_CFG_EXEC */
 };
 
 /**
  * config_scan() - look through a command line for the options that decide which files are read
  * @words_go_on:	a word that is no option does not end the options
- * Finds them where args_parse_*() will, without judging anything.
+ * Finds them where args_parse_*() will, without judging anything. @ret->section is AK_CFG_EXEC.
  */
 void config_scan(int argc, char *const argv[], bool words_go_on, struct config_scan *ret);
 
@@ -103,8 +106,8 @@ void config_free(struct config *c);
  */
 int config_parse(int words, int argc, char *const argv[], char *const env[], struct exec_opts *ret, struct ak_err *err);
 
-/** config_show() - text of `ak config show`: what is in force, and why; @json: schema ak-config/1 */
-void config_show(const struct config *c, bool json, struct ak_buf *out);
+/** config_show() - text of `ak config show`: what is in force for `ak exec` and `ak run`, and why; @json: schema ak-config/1 */
+void config_show(const struct config *c, const struct config *run, bool json, struct ak_buf *out);
 
 /** cmd_config() - `ak config show`; @argc, @argv: behind "config". Return: exit code. */
 int cmd_config(int argc, char *const argv[], char *const env[]);

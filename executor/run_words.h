@@ -4,26 +4,31 @@
 #define AK_RUN_WORDS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct ak_err;
 
-#define RUN_SHAPE_MORE 4	/* words that can be put behind @shape */
+/* One option of the agent's */
+struct run_word {
+	const char *option;	/* "--max-cost"; static */
+	const char *value;	/* borrowed; NULL: it takes none */
+	const char *said;	/* for messages: --yes is --approval auto; static */
+};
 
 /* -o, --output, --json */
 enum run_words_output { RUN_OUTPUT_TEXT, RUN_OUTPUT_JSON, RUN_OUTPUT_STREAM };
 
 struct run_words {
-	char **shape;		/* for args_parse(ARGS_SERVE): options with their values; RUN_SHAPE_MORE more fit; entries borrowed */
+	char **shape;		/* for args_parse(ARGS_AGENT): options with their values; entries borrowed */
 	int nshape;
 	char **agent;		/* for ak-agent, in their order; behind "--" all of them are prompt; NULL-terminated; entries borrowed */
 	int nagent;
-	const char *write;	/* --write; borrowed; NULL: not given */
-	const char *apply;	/* --apply; a word of the agent's, which the policy has to allow; borrowed; NULL: not given */
+	struct run_word *options;	/* of @agent; owned */
+	size_t noptions;
 	bool quiet;		/* --quiet, a word of the agent's */
 	enum run_words_output output;	/* the form of the result, words of the agent's; TEXT for what it does not know */
 	const char *config;	/* --config; borrowed; NULL: not given */
 	bool bare;		/* --bare: @shape ends with --config /dev/null */
-	bool native;		/* no --backend, or --backend native */
 };
 
 /**
@@ -35,6 +40,8 @@ struct run_words {
  * tell the error in the form that was asked for); -ENOMEM. run_words_release() in every case.
  */
 int run_words_split(int argc, char *const argv[], struct run_words *ret, struct ak_err *err);
+/** run_words_option() - option @i that is known, with its dashes. Return: NULL behind the last one. */
+const char *run_words_option(size_t i);
 void run_words_release(struct run_words *w);
 
 #endif

@@ -8,11 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const section_names[AK_CFG_SECTIONS] = { "exec", "run" };
+
 struct reader {
 	const struct json_doc *doc;
 	enum ak_cfg_layer layer;
 	struct policy_config *out;
 	struct json_error *err;
+	enum ak_cfg_section section;
 	const char *profile;	/* NULL: outside of profiles */
 	uint32_t profile_id;	/* as in struct ak_cfg_item */
 };
@@ -32,8 +35,8 @@ static int __attribute__((format(printf, 4, 5))) bad(struct reader *r, const str
 /* the same, with the key's full name in front */
 static int bad_key(struct reader *r, const struct json_node *n, const char *key, const char *text)
 {
-	return bad(r, n, -EINVAL, "%s%s%sexec.%.64s: %s", r->profile ? "profiles." : "", r->profile ? r->profile : "",
-		   r->profile ? "." : "", key, text);
+	return bad(r, n, -EINVAL, "%s%s%s%s.%.64s: %s", r->profile ? "profiles." : "", r->profile ? r->profile : "",
+		   r->profile ? "." : "", section_names[r->section], key, text);
 }
 
 static int add(struct reader *r, const struct ak_cfg_key *key, const struct json_node *n, enum ak_cfg_op op, const char *value)
@@ -42,7 +45,7 @@ static int add(struct reader *r, const struct ak_cfg_key *key, const struct json
 
 	if (f->n_items == AK_CFG_ITEMS_MAX)
 		return bad(r, n, -E2BIG, "more than %u settings", AK_CFG_ITEMS_MAX);
-	f->items[f->n_items++] = (struct ak_cfg_item){ .key = key, .op = op, .value = value, .profile = r->profile_id,
+	f->items[f->n_items++] = (struct ak_cfg_item){ .key = key, .section = r->section, .op = op, .value = value, .profile = r->profile_id,
 						       .line = n->line, .col = n->col };
 	return 0;
 }
@@ -54,6 +57,7 @@ static const struct { const char *wanted; bool number; } kinds[] = {
 	[AK_CFG_SIZE] = { "a size is expected: a text such as \"512m\", or bytes", true },
 	[AK_CFG_COUNT] = { "a number is expected, or a text", true },
 	[AK_CFG_CPUS] = { "a number is expected, or a text", true },
+	[AK_CFG_USD] = { "an amount of dollars is expected: a number, or a text", true },
 	[AK_CFG_DUR] = { "a duration is expected: a text such as \"5m\", or seconds", true },
 	[AK_CFG_ID] = { "a number is expected, or a text such as \"1000:1000\"", true },
 	[AK_CFG_TEXT] = { "a text is expected", false },
@@ -115,17 +119,29 @@ static int read_list(struct reader *r, const struct ak_cfg_key *key, const struc
 
 static const char *who_may_not(enum ak_cfg_layer layer)
 {
-	return layer == AK_CFG_WORKSPACE ? "not for a workspace's file: it may lower limits, make write and net stricter, and add hide"
+	return layer == AK_CFG_WORKSPACE ? "not for a workspace's file: it may lower limits, make write, apply, net and approval stricter, and add hide and deny"
 					 : "not for the policy: there is nothing in it to be strict about";
+}
+
+/* options that a file cannot set, and why */
+static const char *why_unknown(enum ak_cfg_section section, const char *name)
+{
+	static const char *const once[] = { "attach", "bare", "config", "continue", "json", "output", "output_last_message", "output_schema",
+					    "price", "profile", "replay", "resume", "workspace", "yes" };
+
+	for (size_t i = 0; section == AK_CFG_RUN && i < sizeof(once) / sizeof(once[0]); i++)
+		if (strcmp(once[i], name) == 0)
+			return "unknown key: this option is for one command line";
+	return "unknown key";
 }
 
 static int read_option(struct reader *r, const struct json_node *n)
 {
-	const struct ak_cfg_key *key = ak_cfg_find(n->key);
+	const struct ak_cfg_key *key = ak_cfg_find(r->section, n->key);
 	const char *text;
 
 	if (!key)
-		return bad_key(r, n, n->key, "unknown key");
+		return bad_key(r, n, n->key, why_unknown(r->section, n->key));
 	if (!ak_cfg_may(key, r->layer))
 		return bad_key(r, n, n->key, who_may_not(r->layer));
 	if (ak_cfg_is_list(key))
@@ -139,32 +155,42 @@ static int read_option(struct reader *r, const struct json_node *n)
 }
 
 /* the second name of an option beside the first would leave open which counts */
-static int no_second_name(struct reader *r, const struct json_node *exec, const struct json_node *n)
+static int no_second_name(struct reader *r, const struct json_node *all, const struct json_node *n)
 {
-	const struct ak_cfg_key *key = ak_cfg_find(n->key);
+	const struct ak_cfg_key *key = ak_cfg_find(r->section, n->key);
 	char text[96];
 
-	if (!key || strcmp(key->name, n->key) == 0 || !json_get(r->doc, exec, key->name))
+	if (!key || strcmp(key->name, n->key) == 0 || !json_get(r->doc, all, key->name))
 		return 0;
 	(void)snprintf(text, sizeof(text), "the same as %s, which is set too", key->name);
 	return bad_key(r, n, n->key, text);
 }
 
-static int read_exec(struct reader *r, const struct json_node *exec)
+static int read_section(struct reader *r, const struct json_node *all, enum ak_cfg_section section)
 {
 	int rc = 0;
 
-	if (exec->kind != JSON_OBJECT)
-		return bad(r, exec, -EINVAL, "exec: an object is expected");
-	for (const struct json_node *n = json_first(r->doc, exec); n && rc == 0; n = json_next(r->doc, n)) {
-		rc = no_second_name(r, exec, n);
+	if (all->kind != JSON_OBJECT)
+		return bad(r, all, -EINVAL, "%s: an object is expected", section_names[section]);
+	r->section = section;
+	for (const struct json_node *n = json_first(r->doc, all); n && rc == 0; n = json_next(r->doc, n)) {
+		rc = no_second_name(r, all, n);
 		if (rc == 0)
 			rc = read_option(r, n);
 	}
 	return rc;
 }
 
-/* sections of commands that this version does not have: refused, since nobody would obey them */
+/* Return: 1 when @n is no section of settings */
+static int try_section(struct reader *r, const struct json_node *n)
+{
+	for (unsigned i = 0; i < AK_CFG_SECTIONS; i++)
+		if (strcmp(n->key, section_names[i]) == 0)
+			return read_section(r, n, (enum ak_cfg_section)i);
+	return 1;
+}
+
+/* sections that this version does not have: refused, since nobody would obey them */
 static int later_section(struct reader *r, const struct json_node *n)
 {
 	const struct json_node *first = n->kind == JSON_OBJECT ? json_first(r->doc, n) : NULL;
@@ -175,7 +201,7 @@ static int later_section(struct reader *r, const struct json_node *n)
 
 static bool is_later_section(const char *name)
 {
-	return strcmp(name, "run") == 0 || strcmp(name, "providers") == 0 || strcmp(name, "prices") == 0;
+	return strcmp(name, "providers") == 0 || strcmp(name, "prices") == 0;
 }
 
 static int read_profile(struct reader *r, const struct json_node *p)
@@ -186,18 +212,17 @@ static int read_profile(struct reader *r, const struct json_node *p)
 	if (!ak_cfg_profile_name_ok(p->key))
 		return bad(r, p, -EINVAL, "profiles: \"%.64s\" is no name: letters, digits and . _ -, at most 64", p->key);
 	if (p->kind != JSON_OBJECT)
-		return bad(r, p, -EINVAL, "profiles.%s: an object with the section exec is expected", p->key);
+		return bad(r, p, -EINVAL, "profiles.%s: an object with the sections exec and run is expected", p->key);
 	if (f->n_profiles == AK_CFG_PROFILES_MAX)
 		return bad(r, p, -E2BIG, "more than %u profiles", AK_CFG_PROFILES_MAX);
 	f->profiles[f->n_profiles++] = p->key;
 	r->profile = p->key;
 	r->profile_id = f->n_profiles;
 	for (const struct json_node *n = json_first(r->doc, p); n && rc == 0; n = json_next(r->doc, n)) {
-		if (strcmp(n->key, "exec") == 0)
-			rc = read_exec(r, n);
-		else if (is_later_section(n->key))
+		rc = try_section(r, n);
+		if (rc > 0 && is_later_section(n->key))
 			rc = later_section(r, n);
-		else
+		else if (rc > 0)
 			rc = bad(r, n, -EINVAL, "profiles.%s.%.64s: unknown key", p->key, n->key);
 	}
 	r->profile = NULL;
@@ -232,14 +257,13 @@ int policy_config_read(const struct json_doc *doc, enum ak_cfg_layer layer, stru
 	if (root->kind != JSON_OBJECT)
 		return bad(&r, root, -EINVAL, "an object is expected");
 	for (const struct json_node *n = json_first(doc, root); n && rc == 0; n = json_next(doc, n)) {
-		if (strcmp(n->key, "exec") == 0)
-			rc = read_exec(&r, n);
-		else if (strcmp(n->key, "profiles") == 0)
+		rc = try_section(&r, n);
+		if (rc > 0 && strcmp(n->key, "profiles") == 0)
 			rc = read_profiles(&r, n);
-		else if (is_later_section(n->key))
+		else if (rc > 0 && is_later_section(n->key))
 			rc = later_section(&r, n);
-		else
-			rc = bad(&r, n, -EINVAL, "%.64s: unknown key (the sections are exec and profiles)", n->key);
+		else if (rc > 0)
+			rc = bad(&r, n, -EINVAL, "%.64s: unknown key (the sections are exec, run and profiles)", n->key);
 	}
 	return rc;
 }

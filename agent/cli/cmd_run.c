@@ -509,11 +509,24 @@ static int finish(struct run *r)
 	return code;
 }
 
+/* @argv[4]: how many texts of settings come before the words. Return: where the words begin; -1 */
+static int words_at(int argc, char *argv[])
+{
+	uint64_t n;
+
+	return argc < 5 || ak_parse_u64(argv[4], 0, (uint64_t)argc - 5, &n) < 0 ? -1 : 5 + (int)n;
+}
+
 static int begin_run(struct run *r, int argc, char *argv[])
 {
 	struct ak_err *err = &r->result.err;
-	int rc = run_opts_parse(argc - 4, argv + 4, &r->opts, err);
+	int at = words_at(argc, argv);
+	int said = run_opts_settings(argv + 5, (size_t)at - 5, &r->opts, err);
+	/* the words are read in any case: they say in which form the result is wanted */
+	int rc = run_opts_parse(argc - at, argv + at, &r->opts, said < 0 ? NULL : err);
 	int opened;
+
+	rc = said < 0 ? said : rc;
 
 	/* the words may be wrong, but they say in which form */
 	opened = run_out_open(&r->out, &r->opts, rc < 0 ? NULL : err);
@@ -529,7 +542,7 @@ int cmd_run(int argc, char *argv[], char *envp[])
 	struct run *r;
 	int code;
 
-	if (argc < 4) {
+	if (words_at(argc, argv) < 0) {
 		static const char text[] = "ak: ak-agent is started by ak (see ak run --help)\n";
 
 		(void)ak_write_all(STDERR_FILENO, text, sizeof(text) - 1);

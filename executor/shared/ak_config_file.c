@@ -29,7 +29,7 @@ static bool fits(const struct ak_cfg_item *i)
 
 static bool valid_item(const struct ak_cfg_file *f, const struct ak_cfg_item *i)
 {
-	return i->key && fits(i) && ak_cfg_may(i->key, i->profile ? AK_CFG_PROFILE : f->layer) && i->profile <= f->n_profiles &&
+	return i->key && i->section < AK_CFG_SECTIONS && ak_cfg_in(i->key, i->section) && fits(i) && ak_cfg_may(i->key, i->profile ? AK_CFG_PROFILE : f->layer) && i->profile <= f->n_profiles &&
 	       i->line > 0 && i->col > 0;
 }
 
@@ -68,6 +68,7 @@ long ak_cfg_file_encode(const struct ak_cfg_file *f, void *buf, size_t cap)
 	for (uint32_t i = 0; i < f->n_items; i++) {
 		const struct ak_cfg_item *it = &f->items[i];
 
+		ak_wr_u8(&w, (uint8_t)it->section);
 		ak_wr_str(&w, it->key->name);
 		ak_wr_u8(&w, (uint8_t)it->op);
 		ak_wr_str(&w, it->value);
@@ -83,10 +84,12 @@ long ak_cfg_file_encode(const struct ak_cfg_file *f, void *buf, size_t cap)
 /* Return: false when the reader has failed or the key is none */
 static bool read_item(struct ak_rd *r, struct ak_cfg_item *ret)
 {
+	uint8_t section = ak_rd_u8(r);
 	const char *name = ak_rd_str(r);
 	uint8_t op = ak_rd_u8(r);
 
-	ret->key = name ? ak_cfg_find(name) : NULL;
+	ret->section = section < AK_CFG_SECTIONS ? (enum ak_cfg_section)section : AK_CFG_SECTIONS;
+	ret->key = name && section < AK_CFG_SECTIONS ? ak_cfg_find(ret->section, name) : NULL;
 	ret->value = ak_rd_str(r);
 	ret->profile = ak_rd_u32(r);
 	ret->line = ak_rd_u32(r);

@@ -11,7 +11,7 @@
 
 #include "executor/shared/ak_config_keys.h"
 
-#define AK_CFG_MAGIC 0x31436b61u	/* "akC1": the version is part of it */
+#define AK_CFG_MAGIC 0x32436b61u	/* "akC2": the version is part of it */
 #define AK_CFG_SOURCE_MAX (256u << 10)	/* bytes of a config file */
 #define AK_CFG_ITEMS_MAX 1024u
 #define AK_CFG_PROFILES_MAX 64u
@@ -28,6 +28,7 @@ enum ak_cfg_op {
 /* One setting */
 struct ak_cfg_item {
 	const struct ak_cfg_key *key;
+	enum ak_cfg_section section;	/* where it stands: one of the key's */
 	enum ak_cfg_op op;
 	const char *value;	/* NULL but for AK_CFG_IS */
 	uint32_t profile;	/* 0: none, else the profile's index + 1 */

@@ -10,7 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define AK_CFG_KEYS_MAX 64u
+#define AK_CFG_KEYS_MAX 96u
+
+/* Sections of a file: which command a setting is for. A key may be in both */
+enum ak_cfg_section {
+	AK_CFG_EXEC,	/* ak exec, ak create, ak serve; what shapes a sandbox holds for ak run, too */
+	AK_CFG_RUN,	/* ak run */
+	AK_CFG_SECTIONS
+};
 
 /* Where a value comes from; a later one counts more, within what AK_CFG_POLICY leaves */
 enum ak_cfg_layer {
@@ -31,6 +38,7 @@ enum ak_cfg_kind {
 	AK_CFG_SIZE,	/* SIZE or max; or a whole number of bytes */
 	AK_CFG_COUNT,	/* a whole number or max */
 	AK_CFG_CPUS,	/* a number or max */
+	AK_CFG_USD,	/* an amount of dollars, up to 12 decimals */
 	AK_CFG_DUR,	/* DUR; or a number of seconds */
 	AK_CFG_ID,	/* UID[:GID] */
 	AK_CFG_TEXT,
@@ -46,7 +54,8 @@ enum ak_cfg_kind {
 /* When is one value looser than another? */
 enum ak_cfg_rule {
 	AK_CFG_LOWER,	/* a limit: the higher one; unset and max are the highest */
-	AK_CFG_RANK,	/* the later one in @order; with a word that is not in it (a file's name) there is no order: every other one */
+	AK_CFG_RANK,	/* the later one in @order; with a word that is not in it (a file's name) there is no order: every other one.
+			 * "a|b" is one place with two spellings */
 	AK_CFG_OFF,	/* true */
 	AK_CFG_EQUAL,	/* every other one */
 	AK_CFG_MORE,	/* list: never; entries are only added and each takes something away */
@@ -60,12 +69,13 @@ enum ak_cfg_gives {
 	AK_CFG_WRITE = 1u << 1,		/* writable */
 	AK_CFG_DEVICE = 1u << 2,
 	AK_CFG_VARS = 1u << 3,
-	AK_CFG_UNPROTECT = 1u << 4
+	AK_CFG_UNPROTECT = 1u << 4,
+	AK_CFG_RULES = 1u << 5		/* calls that need no approval */
 };
 
 struct ak_cfg_key {
 	const char *name;	/* as in a file: "cpu_time" */
-	const char *full;	/* as in messages: "exec.cpu_time" */
+	const char *full[AK_CFG_SECTIONS];	/* as in messages: "exec.cpu_time", "run.cpu_time"; NULL: not in that section */
 	const char *variable;	/* "AK_CPU_TIME" */
 	const char *option;	/* "--cpu-time" */
 	enum ak_cfg_kind kind;
@@ -80,10 +90,12 @@ struct ak_cfg_key {
 const struct ak_cfg_key *ak_cfg_key(size_t i);
 /** ak_cfg_index() - where in the table @k stands; below AK_CFG_KEYS_MAX */
 size_t ak_cfg_index(const struct ak_cfg_key *k);
-/** ak_cfg_find() - by name, also by the second name of an option ("network"). Return: NULL when unknown. */
-const struct ak_cfg_key *ak_cfg_find(const char *name);
-/** ak_cfg_by_option() - by "--cpu-time", also by its second name. Return: NULL: not a thing of config files. */
-const struct ak_cfg_key *ak_cfg_by_option(const char *option);
+/** ak_cfg_in() - is it a key of this section? */
+bool ak_cfg_in(const struct ak_cfg_key *k, enum ak_cfg_section section);
+/** ak_cfg_find() - by section and name; of exec also by the second name of an option ("network"). Return: NULL when unknown. */
+const struct ak_cfg_key *ak_cfg_find(enum ak_cfg_section section, const char *name);
+/** ak_cfg_by_option() - by "--cpu-time", of exec also by its second name. Return: NULL: not a thing of config files. */
+const struct ak_cfg_key *ak_cfg_by_option(enum ak_cfg_section section, const char *option);
 /** ak_cfg_may() - may a file or variable of @layer set @k? */
 bool ak_cfg_may(const struct ak_cfg_key *k, enum ak_cfg_layer layer);
 /** ak_cfg_is_list() - does every value add to those before it? */

@@ -110,9 +110,12 @@ refused 125 'config\.json:1:21: exec\.memory: "lots" is not a size'
 user '{"exec": {"memory": "1g" "x": 1}}'
 ak -- touch MARK
 refused 125 'config\.json:1:26: a comma or'
-user '{"run": {"model": "x"}}'
+user '{"run": {"modle": "x"}}'
 ak -- touch MARK
-refused 125 'run\.model: settings of "run" are not supported yet'
+refused 125 'config\.json:1:19: run\.modle: unknown key'
+user '{"providers": {"x": {}}}'
+ak -- touch MARK
+refused 125 'providers\.x: settings of "providers" are not supported yet'
 user '{"exec": {"backend": "docker"}}'
 ak -- touch MARK
 refused 125 'backend docker: no image'
@@ -266,6 +269,115 @@ user '{"exec": {}}'
 show
 is "missing key" "$(setting net 'v["value"]')" none
 
+# ---- ak run: a script of three turns, two of which call
+
+SCRIPT=$DIR/script
+printf '%s\n' '{"schema":"ak-replay/1"}' '{"reply":{"text":"One.","calls":[{"id":"a","name":"bash","args":{"command":"echo made >made"}}]}}' \
+	'{"reply":{"text":"Two.","calls":[{"id":"b","name":"bash","args":{"command":"true"}}]}}' '{"reply":{"text":"Done."}}' >"$SCRIPT"
+
+# agent ARG... - one run; the result object in $O
+agent() {
+	run "$AK" run -C "$WS" --replay "$SCRIPT" -q -o json "$@" go </dev/null
+}
+
+# not_run CODE TEXT - the words or the settings were wrong: said in the result, and nothing was stored
+not_run() {
+	is "exit code" "$RC" "$1"
+	like "code and message" "$(js 'str(d["exit_code"])+": "+d["error"]["message"]')" "^$1: .*$2"
+	no "anything ran" test -e "$WS/made"
+}
+
+t "CLI:run:a-user's-settings"
+user '{"exec": {"memory": "300m", "write": "none", "apply": "never", "timeout": "1ms"},
+ "run": {"api": "replay", "max_turns": 1, "ephemeral": true},
+ "profiles": {"long": {"run": {"max_turns": 9}}}}'
+agent
+is "what exec says of how changes are made is not for run" "$RC" 12
+like "the file's limit" "$(js 'd["result"]')" 'max iterations'
+agent --max-turns 3
+is "the command line counts more" "$RC" 0
+ok "and the copy was taken over" test -e "$WS/made"
+rm -f "$WS/made"
+run env AK_MAX_TURNS=3 "$AK" run -C "$WS" --replay "$SCRIPT" -q -o json go
+is "a variable counts more than the file" "$RC" 0
+rm -f "$WS/made"
+agent --profile long
+is "a profile too" "$RC" 0
+rm -f "$WS/made"
+agent --bare
+not_run 2 'no model'
+no "sessions are stored" test -e "$HOME/.local/state/ak/sessions/s-"*
+show
+is "shown" "$(js 'd["run"]["max_turns"]["value"], d["run"]["max_turns"]["origin"]["line"], d["run"]["memory"]["value"]')" "('1', 2, '300m')"
+is "with its own default" "$(js 'd["run"]["write"]["value"], d["exec"]["write"]["value"]')" "('cow', 'none')"
+run "$AK" config show -C "$WS"
+like text "$(out)" "run\.max_turns +1 +$C:2:40"
+
+t "CLI:run:write-apply-and-lists"
+user '{"run": {"api": "replay", "apply": "never", "deny": ["bash(true)"]}}'
+agent
+is "exit code" "$RC" 0
+no "taken over" test -e "$WS/made"
+is "kept" "$(js '[f["path"] for f in d["changes"]["files"]]')" "['made']"
+is "denied" "$(js '[p["tool_use_id"] for p in d["permission_denials"]]')" "['b']"
+agent --apply always --deny 'bash(echo*)'
+is "rules add up" "$(js '[p["tool_use_id"] for p in d["permission_denials"]]')" "['a', 'b']"
+user '{"run": {"api": "replay", "write": "none", "apply": "ask", "memory": "64m"}}'
+agent
+is "read-only, by the file" "$(js 'd["exit_code"], d["changes"]')" "(0, None)"
+no "made" test -e "$WS/made"
+
+t "CLI:run:bad-settings-are-named"
+user '{"run": {"api": "replay",
+  "max_turns": "many"}}'
+agent
+not_run 2 "$C:2:16: run\\.max_turns: \"many\" is not a number"
+user '{"run": {"api": "replay", "modle": "x"}}'
+agent
+not_run 2 'config\.json:1:36: run\.modle: unknown key'
+user '{"run": {"api": "replay", "resume": "s-0123456789ab"}}'
+agent
+not_run 2 'run\.resume: unknown key: this option is for one command line'
+user '{"run": {"api": "replay", "ca_file": "ca.pem"}}'
+agent
+not_run 2 'run\.ca_file: "ca\.pem" is not absolute'
+user '{"run": {"api": "replay"}}'
+run env AK_TOOL_TIMEOUT=soon "$AK" run -C "$WS" --replay "$SCRIPT" -q -o json go
+not_run 2 'AK_TOOL_TIMEOUT: "soon" is not a duration'
+
+t "T5:run:a-workspace's-file-only-tightens"
+workspace '{"run": {"approval": "deny-mutations", "max_turns": 9}}'
+agent
+is "exit code" "$RC" 0
+is "denied" "$(js 'len(d["permission_denials"])')" 2
+workspace '{"run": {"max_output_tokens": 900000, "deny": ["bash(true)"], "max_tool_timeout": "30s", "apply": "never", "pids": 50}}'
+agent
+is "exit code" "$RC" 0
+is "denied" "$(js '[p["tool_use_id"] for p in d["permission_denials"]]')" "['b']"
+no "taken over" test -e "$WS/made"
+agent --bare --api replay
+is "--bare does not leave it out" "$(js 'len(d["permission_denials"])')" 1
+workspace '{"exec": {"pids": 100}}'
+user '{"run": {"api": "replay", "pids": 50, "max_cost": 1}}'
+agent
+not_run 2 'ak/config\.json:1:19: exec\.pids: "100" is looser than "50"'
+# every key of the table: as above
+for pair in 'max_turns:26' 'max_cost:1.000000000001' 'net:"host"' 'write:"direct"'; do
+	workspace "{\"run\": {\"${pair%%:*}\": ${pair#*:}}}"
+	agent
+	not_run 2 "ak/config\.json:1:[0-9]+: run\.${pair%%:*}: .*only tighten"
+done
+for pair in 'model:"x/y"' 'api:"replay"' 'base_url:"http://127.0.0.1:1"' 'allow:["bash"]' 'rw:["/"]' 'unknown_price:"allow"'; do
+	workspace "{\"run\": {\"${pair%%:*}\": ${pair#*:}}}"
+	agent
+	not_run 2 "ak/config\.json:1:[0-9]+: run\.${pair%%:*}: not for a workspace's file"
+done
+workspace '{"run": {"approval": "auto"}}'
+agent --write direct
+not_run 2 'run\.approval: "auto" is looser than "ask"'
+rm -r "$WS/.ak"
+user '{}'
+
 t "CLI:show"
 user '{"exec": {"memory": "300m", "hide": ["/usr/share"]},
  "profiles": {"ci": {"exec": {"pids": 99}}}}'
@@ -363,6 +475,21 @@ else
 	like serve "$(err)" '"host" is not allowed by'
 	policy "$LOCK" "$POLICED" config show --json
 	is shown "$(setting memory 'v["value"], v["locked_to"], v["locked_by"]["file"]')" "('400m', '400m', '/etc/ak/policy.json')"
+	LOCK='{"exec": {"apply": "never"}, "run": {"max_cost": 2, "allow": [], "approval": "smart", "unknown_price": "refuse"}}'
+	cp "${AK%/*}/ak-agent" "${AK%/*}/ak-search" "$DIR/bin/"
+	policed() {
+		policy "$LOCK" "$POLICED" run -C "$WS" --api replay --replay "$SCRIPT" --ephemeral -q -o json "$@" go
+	}
+	policed --max-cost 2.01
+	like "the agent's options" "$(js 'd["error"]["message"]')" '^--max-cost: "2.01" is not allowed by /etc/ak/policy\.json:1:[0-9]+'
+	policed -y
+	like "by another name" "$(js 'd["error"]["message"]')" '^--yes: "auto" is not allowed by'
+	policed --allow bash
+	like "a closed list" "$(js 'd["error"]["message"]')" '^--allow: "bash" is not allowed by'
+	policed --apply always
+	like "exec's word on applying" "$(js 'd["error"]["message"]')" '^--apply: "always" is not allowed by'
+	policed --approval deny-mutations --price in=1,out=1
+	is "control: stricter" "$(js 'd["exit_code"], len(d["permission_denials"])')" "(0, 2)"
 	policy '{"exec": {"quiet": true}}' "$POLICED" exec -C "$WS" -- touch MARK
 	refused 125 'policy\.json:1:20: exec\.quiet: not for the policy'
 	policy '{"exec": {"memory": "many"}}' "$POLICED" exec -C "$WS" -- touch MARK

@@ -16,7 +16,9 @@
 #include <unistd.h>
 
 #include "executor/args.h"
+#include "executor/args_agent.h"
 #include "executor/opts.h"
+#include "executor/run_words.h"
 #include "executor/shared/ak_err.h"
 
 #define LEN(a) (sizeof(a) / sizeof((a)[0]))
@@ -239,11 +241,12 @@ static void fresh(void)
 static void say(unsigned file, const char *key, const char *value)
 {
 	struct ak_cfg_file *f = &files[file];
-	const struct ak_cfg_key *k = ak_cfg_find(key);
+	enum ak_cfg_section section = strncmp(key, "run.", 4) == 0 ? AK_CFG_RUN : AK_CFG_EXEC;
+	const struct ak_cfg_key *k = ak_cfg_find(section, section == AK_CFG_RUN ? key + 4 : key);
 
 	ck_assert_ptr_nonnull(k);
 	f->items[f->n_items++] = (struct ak_cfg_item){
-		.key = k, .line = 4, .col = 2, .value = k->kind == AK_CFG_BOOL ? NULL : value,
+		.key = k, .section = section, .line = 4, .col = 2, .value = k->kind == AK_CFG_BOOL ? NULL : value,
 		.op = k->kind == AK_CFG_BOOL ? (*value == 't' ? AK_CFG_IS_TRUE : AK_CFG_IS_FALSE) : value ? AK_CFG_IS : AK_CFG_IS_EMPTY,
 	};
 }
@@ -255,6 +258,44 @@ static int parse_words(const char *const words[])
 	while (words[n])
 		n++;
 	return args_parse(ARGS_EXEC, n, (char *const *)words, &c, &o, &e);
+}
+
+/* as ak run does: @words are what shapes the sandbox, @run the agent's options */
+static struct args_settings settings;
+
+static int run_words(const char *const words[], const struct run_word *run, size_t n)
+{
+	int argc = 0, rc;
+
+	while (words[argc])
+		argc++;
+	args_settings_release(&settings);
+	c.section = AK_CFG_RUN;
+	e = (struct ak_err){ 0 };
+	rc = args_parse(ARGS_AGENT, argc, (char *const *)words, &c, &o, &e);
+	if (rc == 0)
+		rc = args_agent_apply(&c, &o, run, n, &e);
+	return rc == 0 ? args_agent_settings(&c, &o, &settings, &e) : rc;
+}
+
+#define RUN(...) run_words((const char *const[]){ __VA_ARGS__ __VA_OPT__(,) NULL }, NULL, 0)
+#define RUN_FLAG(option, value, said) run_words((const char *const[]){ NULL }, &(const struct run_word){ option, value, said }, 1)
+#define RUN_BAD(code, text, call)                                                                           \
+	do {                                                                                                 \
+		ck_assert_int_eq(call, code);                                                                \
+		ck_assert_str_eq(e.msg, text);                                                               \
+	} while (0)
+
+/* what the agent is told, joined */
+static const char *told(void)
+{
+	static char text[2048];
+	size_t at = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < settings.n; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s", settings.v[i], i % 2 ? "|" : " ");
+	return text;
 }
 
 #define PARSE(...) parse_words((const char *const[]){ __VA_ARGS__, "true", NULL })
@@ -299,8 +340,153 @@ START_TEST(order_of_layers)
 	ck_assert_uint_eq(o.timeout_ms, 40000);
 	ck_assert_uint_eq(o.memory_bytes.value, 7u << 20);
 	ck_assert(o.quiet);
-	ck_assert_int_eq(c.value[ak_cfg_index(ak_cfg_find("memory"))].layer, AK_CFG_FLAG);
-	ck_assert_int_eq(c.value[ak_cfg_index(ak_cfg_find("timeout"))].layer, AK_CFG_PROFILE);
+	ck_assert_int_eq(c.value[ak_cfg_index(ak_cfg_find(AK_CFG_EXEC, "memory"))].layer, AK_CFG_FLAG);
+	ck_assert_int_eq(c.value[ak_cfg_index(ak_cfg_find(AK_CFG_EXEC, "timeout"))].layer, AK_CFG_PROFILE);
+}
+END_TEST
+
+/* layer by layer, exec's before run's; flags are the agent's own to read */
+START_TEST(run_has_settings_of_its_own_over_those_of_exec)
+{
+	const char *const env[] = { "AK_MAX_TURNS=9", "AK_PLAN=yes", "AK_TTL=5s", "AK_TIMEOUT=90", NULL };
+
+	fresh();
+	files[1].profiles[0] = "p";
+	files[1].n_profiles = 1;
+	say(1, "memory", "1g");
+	say(1, "pids", "100");
+	say(1, "ttl", "30s");
+	say(1, "write", "direct");
+	say(1, "apply", "never");
+	say(1, "run.memory", "2g");
+	say(1, "run.model", "x/y");
+	say(1, "run.max_turns", "50");
+	say(1, "run.deny", "bash(curl*)");
+	say(1, "run.ca_file", "~/ca.pem");
+	say(1, "run.quiet", "true");
+	say(1, "memory", "3g");
+	files[1].items[files[1].n_items - 1].profile = 1;
+	say(2, "run.pids", "50");
+	say(2, "run.max_cost", "1.5");
+	say(2, "run.deny", "job");
+	c.env = (char *const *)env;
+	c.profile_id = 1;
+	ck_assert_msg(RUN("--cpus", "2") == 0, "%s", e.msg);
+	ck_assert_uint_eq(o.memory_bytes.value, UINT64_C(3) << 30);	/* the profile's layer is a later one */
+	ck_assert_uint_eq(o.pids.value, 50);
+	ck_assert_uint_eq(o.ttl_ms, 0);		/* about sandboxes that stay */
+	ck_assert_int_eq(o.write, WRITE_COW);	/* run has a default of its own */
+	ck_assert(args_agent_may_apply(&c, &o));
+	ck_assert_str_eq(told(), "U:4:2: run.model --model=x/y|U:4:2: run.ca_file --ca-file=/home/u/ca.pem|AK_PLAN --plan|"
+				 "W:4:2: run.max_cost --max-cost=1.5|AK_MAX_TURNS --max-turns=9|AK_TIMEOUT --timeout=90|"
+				 "U:4:2: run.quiet --quiet|U:4:2: run.deny --deny=bash(curl*)|W:4:2: run.deny --deny=job|");
+}
+END_TEST
+
+START_TEST(write_and_apply_of_run)
+{
+	fresh();
+	say(1, "run.write", "direct");
+	say(1, "run.apply", "ask");
+	ck_assert_int_eq(RUN(), 0);
+	ck_assert_int_eq(o.write, WRITE_DIRECT);
+	ck_assert_str_eq(told(), "");	/* nothing to apply */
+	fresh();
+	say(1, "run.write", "direct");
+	say(1, "run.apply", "ask");
+	ck_assert_int_eq(RUN("--write", "cow"), 0);
+	ck_assert_int_eq(o.write, WRITE_COW);
+	ck_assert_str_eq(told(), "U:4:2: run.apply --apply=ask|");
+	fresh();
+	say(1, "run.apply", "never");
+	ck_assert_int_eq(RUN(), 0);
+	ck_assert(!args_agent_may_apply(&c, &o));
+	/* with another backend what becomes of changes has to be said, by whatever layer */
+	fresh();
+	say(1, "backend", "local");
+	RUN_BAD(-EINVAL, "run: --backend local: it cannot hold back what the agent changes, so --write has to be said", RUN());
+	fresh();
+	say(1, "run.backend", "local");
+	say(1, "run.write", "direct");
+	ck_assert_int_eq(RUN(), 0);
+	ck_assert_int_eq(o.write, WRITE_DIRECT);
+}
+END_TEST
+
+static const struct { const char *key, *value, *why; } loosening[] = {
+	{ "run.max_turns", "26", "\"26\" is looser than \"25\"" },
+	{ "run.tool_timeout", "61", "\"61\" is looser than \"60\"" },
+	{ "run.approval", "auto", "\"auto\" is looser than \"smart\"" },
+	{ "run.write", "direct", "\"direct\" is looser than \"cow\"" },
+	{ "run.net", "host", "\"host\" is looser than \"none\"" },
+	{ "run.memory", "1g", "\"1g\" is looser than \"512m\"" },
+	{ "run.max_cost", "5.01", "\"5.01\" is looser than \"5\"" },
+};
+
+START_TEST(a_workspace_never_loosens_run)
+{
+	char want[200];
+
+	fresh();
+	say(1, "run.approval", "smart");
+	say(1, "run.max_cost", "5");
+	say(2, loosening[_i].key, loosening[_i].value);
+	(void)snprintf(want, sizeof(want), "W:4:2: %s: %s, which holds without it: a workspace's file may only tighten", loosening[_i].key,
+		       loosening[_i].why);
+	RUN_BAD(-EPERM, want, RUN());
+}
+END_TEST
+
+/* the default of approval hangs on the sandbox: to a workspace it is not auto where it is ask */
+START_TEST(a_workspace_is_measured_by_the_default_that_holds)
+{
+	fresh();
+	say(2, "run.approval", "auto");
+	ck_assert_int_eq(RUN(), 0);
+	fresh();
+	say(2, "run.approval", "auto");
+	RUN_BAD(-EPERM, "W:4:2: run.approval: \"auto\" is looser than \"ask\", which holds without it: a workspace's file may only tighten",
+		RUN("--write", "direct"));
+}
+END_TEST
+
+START_TEST(a_policy_binds_run)
+{
+	fresh();
+	say(0, "run.max_cost", "2");
+	say(0, "run.approval", "ask");
+	say(0, "run.allow", NULL);
+	ck_assert_int_eq(RUN(), 0);
+	ck_assert_str_eq(told(), "P:4:2: run.approval --approval=ask|P:4:2: run.max_cost --max-cost=2|");
+	RUN_BAD(-EPERM, "--max-cost: \"3\" is not allowed by P:4:2", RUN_FLAG("--max-cost", "3", "--max-cost"));
+	ck_assert_int_eq(RUN_FLAG("--max-cost", "1", "--max-cost"), 0);
+	RUN_BAD(-EPERM, "--yes: \"auto\" is not allowed by P:4:2", RUN_FLAG("--approval", "auto", "--yes"));
+	RUN_BAD(-EPERM, "--allow: \"bash\" is not allowed by P:4:2", RUN_FLAG("--allow", "bash", "--allow"));
+	ck_assert_int_eq(RUN_FLAG("--deny", "bash", "--deny"), 0);
+	fresh();
+	say(0, "apply", "never");
+	say(0, "write", "cow");
+	ck_assert_int_eq(RUN(), 0);
+	ck_assert(!args_agent_may_apply(&c, &o));
+	ck_assert_str_eq(told(), "P:4:2: run.apply --apply=never|");
+	RUN_BAD(-EPERM, "--write: \"direct\" is not allowed by P:4:2", RUN("--write", "direct"));
+	RUN_BAD(-EPERM, "--apply: \"always\" is not allowed by P:4:2", RUN_FLAG("--apply", "always", "--apply"));
+}
+END_TEST
+
+/* settings of ak run mean nothing to ak exec */
+START_TEST(exec_hears_nothing_of_run)
+{
+	const char *const env[] = { "AK_MAX_TURNS=many", NULL };
+
+	fresh();
+	say(0, "run.memory", "1m");
+	say(1, "run.memory", "2g");
+	say(2, "run.net", "host");
+	say(2, "run.max_turns", "99");
+	c.env = (char *const *)env;
+	GOOD("--memory", "1g");
+	ck_assert_uint_eq(o.memory_bytes.value, 1u << 30);
 }
 END_TEST
 
@@ -593,6 +779,12 @@ int main(void)
 	tcase_add_checked_fixture(rules, NULL, end);
 	tcase_add_test(rules, order_of_layers);
 	tcase_add_test(rules, the_workspace_only_tightens);
+	tcase_add_test(rules, run_has_settings_of_its_own_over_those_of_exec);
+	tcase_add_test(rules, write_and_apply_of_run);
+	tcase_add_loop_test(rules, a_workspace_never_loosens_run, 0, (int)(sizeof(loosening) / sizeof(loosening[0])));
+	tcase_add_test(rules, a_workspace_is_measured_by_the_default_that_holds);
+	tcase_add_test(rules, a_policy_binds_run);
+	tcase_add_test(rules, exec_hears_nothing_of_run);
 	tcase_add_test(rules, less_isolation_is_said_with_its_source);
 	tcase_add_test(rules, a_message_names_what_was_said);
 	tcase_add_test(rules, the_policy_locks);

@@ -13,7 +13,9 @@ static uint8_t buf[AK_CFG_FILE_MAX];
 
 static void add(const char *key, enum ak_cfg_op op, const char *value, uint32_t profile)
 {
-	f.items[f.n_items] = (struct ak_cfg_item){ .key = ak_cfg_find(key), .op = op, .value = value, .profile = profile,
+	enum ak_cfg_section section = strncmp(key, "run.", 4) == 0 ? AK_CFG_RUN : AK_CFG_EXEC;
+
+	f.items[f.n_items] = (struct ak_cfg_item){ .key = ak_cfg_find(section, section == AK_CFG_RUN ? key + 4 : key), .section = section, .op = op, .value = value, .profile = profile,
 						   .line = f.n_items + 1, .col = 7 };
 	f.n_items++;
 }
@@ -27,6 +29,8 @@ static void setup(void)
 	add("raw", AK_CFG_IS_TRUE, NULL, 1);
 	add("quiet", AK_CFG_IS_FALSE, NULL, 2);
 	add("rw", AK_CFG_IS_EMPTY, NULL, 2);
+	add("run.memory", AK_CFG_IS, "2g", 0);
+	add("run.timeout", AK_CFG_IS, "1h", 1);
 }
 
 static int roundtrip(void)

@@ -9,6 +9,7 @@
 #include "executor/args.h"
 #include "executor/args_int.h"
 #include "executor/opts.h"
+#include "executor/run_words.h"
 #include "executor/shared/ak_config_keys.h"
 
 #define LEN(a) (sizeof(a) / sizeof((a)[0]))
@@ -28,7 +29,7 @@ START_TEST(every_option_is_a_key_or_named_here_as_none)
 
 		for (size_t n = 0; n < LEN(not_in_files); n++)
 			left_out = left_out || strcmp(not_in_files[n], d->name) == 0;
-		ck_assert_msg(left_out == !ak_cfg_by_option(d->name),
+		ck_assert_msg(left_out == !ak_cfg_by_option(AK_CFG_EXEC, d->name),
 			      "%s: decide in ak_config_keys.c whether files may set it, and how it gets stricter", d->name);
 	}
 }
@@ -39,6 +40,7 @@ START_TEST(spellings_agree)
 	const struct ak_cfg_key *k;
 
 	for (size_t i = 0; (k = ak_cfg_key(i)) != NULL; i++) {
+		static const char *const sections[AK_CFG_SECTIONS] = { "exec", "run" };
 		char variable[64] = "AK_", option[64] = "--", full[64];
 		size_t n = strlen(k->name);
 
@@ -46,27 +48,46 @@ START_TEST(spellings_agree)
 			variable[3 + c] = (char)toupper((unsigned char)k->name[c]);
 			option[2 + c] = k->name[c] == '_' ? '-' : k->name[c];
 		}
-		(void)snprintf(full, sizeof(full), "exec.%s", k->name);
 		ck_assert_str_eq(k->variable, variable);
 		ck_assert_str_eq(k->option, option);
-		ck_assert_str_eq(k->full, full);
 		ck_assert_uint_eq(ak_cfg_index(k), i);
-		ck_assert_ptr_eq(ak_cfg_find(k->name), k);
-		ck_assert_ptr_eq(ak_cfg_by_option(k->option), k);
+		ck_assert(ak_cfg_in(k, AK_CFG_EXEC) || ak_cfg_in(k, AK_CFG_RUN));
+		for (unsigned s = 0; s < AK_CFG_SECTIONS; s++) {
+			if (!ak_cfg_in(k, (enum ak_cfg_section)s)) {
+				ck_assert_ptr_ne(ak_cfg_find((enum ak_cfg_section)s, k->name), k);
+				continue;
+			}
+			(void)snprintf(full, sizeof(full), "%s.%s", sections[s], k->name);
+			ck_assert_str_eq(k->full[s], full);
+			ck_assert_ptr_eq(ak_cfg_find((enum ak_cfg_section)s, k->name), k);
+			ck_assert_ptr_eq(ak_cfg_by_option((enum ak_cfg_section)s, k->option), k);
+		}
 	}
-	ck_assert_ptr_null(ak_cfg_find("memroy"));
-	ck_assert_ptr_null(ak_cfg_find(""));
-	ck_assert_ptr_null(ak_cfg_by_option("--json"));
-	ck_assert_ptr_eq(ak_cfg_find("network"), ak_cfg_find("net"));
-	ck_assert_ptr_eq(ak_cfg_by_option("--pids-limit"), ak_cfg_find("pids"));
+	ck_assert_ptr_null(ak_cfg_find(AK_CFG_EXEC, "memroy"));
+	ck_assert_ptr_null(ak_cfg_find(AK_CFG_EXEC, ""));
+	ck_assert_ptr_null(ak_cfg_by_option(AK_CFG_EXEC, "--json"));
+	ck_assert_ptr_eq(ak_cfg_find(AK_CFG_EXEC, "network"), ak_cfg_find(AK_CFG_EXEC, "net"));
+	ck_assert_ptr_eq(ak_cfg_by_option(AK_CFG_EXEC, "--pids-limit"), ak_cfg_find(AK_CFG_EXEC, "pids"));
+	/* of ak run only the names that its command line knows */
+	ck_assert_ptr_null(ak_cfg_find(AK_CFG_RUN, "network"));
+	ck_assert_ptr_null(ak_cfg_find(AK_CFG_RUN, "ro_try"));
+	ck_assert_ptr_null(ak_cfg_by_option(AK_CFG_RUN, "--pids-limit"));
 }
 END_TEST
 
 /* what a workspace may do is the contract's list, nothing that happens to be in the table */
 START_TEST(the_workspace_may_tighten_and_nothing_else)
 {
-	static const char *const may[] = { "write", "apply", "hide", "net", "memory", "cpus", "pids", "cpu_time", "nofile", "fsize",
-					   "disk", "timeout", "kill_after", "max_output", "ttl" };
+	static const struct { enum ak_cfg_section section; const char *name; } may[] = {
+		{ AK_CFG_EXEC, "write" }, { AK_CFG_EXEC, "apply" }, { AK_CFG_EXEC, "hide" }, { AK_CFG_EXEC, "net" },
+		{ AK_CFG_EXEC, "memory" }, { AK_CFG_EXEC, "cpus" }, { AK_CFG_EXEC, "pids" }, { AK_CFG_EXEC, "cpu_time" },
+		{ AK_CFG_EXEC, "nofile" }, { AK_CFG_EXEC, "fsize" }, { AK_CFG_EXEC, "disk" }, { AK_CFG_EXEC, "timeout" },
+		{ AK_CFG_EXEC, "kill_after" }, { AK_CFG_EXEC, "max_output" }, { AK_CFG_EXEC, "ttl" },
+		{ AK_CFG_RUN, "apply" }, { AK_CFG_RUN, "approval" }, { AK_CFG_RUN, "deny" }, { AK_CFG_RUN, "timeout" },
+		{ AK_CFG_RUN, "tool_timeout" }, { AK_CFG_RUN, "max_tool_timeout" }, { AK_CFG_RUN, "max_response_tokens" },
+		{ AK_CFG_RUN, "max_cost" }, { AK_CFG_RUN, "max_input_tokens" }, { AK_CFG_RUN, "max_output_tokens" },
+		{ AK_CFG_RUN, "max_turns" }, { AK_CFG_RUN, "max_tool_calls" },
+	};
 	const struct ak_cfg_key *k;
 	size_t n = 0;
 
@@ -82,7 +103,7 @@ START_TEST(the_workspace_may_tighten_and_nothing_else)
 	}
 	ck_assert_uint_eq(n, LEN(may));
 	for (size_t i = 0; i < LEN(may); i++)
-		ck_assert_msg(ak_cfg_may(ak_cfg_find(may[i]), AK_CFG_WORKSPACE), "%s", may[i]);
+		ck_assert_msg(ak_cfg_may(ak_cfg_find(may[i].section, may[i].name), AK_CFG_WORKSPACE), "%s", may[i].name);
 }
 END_TEST
 
@@ -97,7 +118,7 @@ START_TEST(defaults_are_those_of_the_options)
 		char option[64], value[64], word[] = "n";
 		char *line[] = { option, value, word }, *plain[] = { word };
 
-		if (!k->initial || k->kind == AK_CFG_BOOL || !arg_by_name(k->option, strlen(k->option)))
+		if (!ak_cfg_in(k, AK_CFG_EXEC) || !k->initial || k->kind == AK_CFG_BOOL || !arg_by_name(k->option, strlen(k->option)))
 			continue;
 		(void)snprintf(option, sizeof(option), "%s", k->option);
 		(void)snprintf(value, sizeof(value), "%s", k->initial);
@@ -114,6 +135,29 @@ START_TEST(defaults_are_those_of_the_options)
 	}
 }
 END_TEST
+
+/* Options of ak run that no file has: they concern one command line, or one model */
+static const char *const not_in_run[] = { "--replay", "--yes", "--price", "--output", "--json", "--output-last-message", "--output-schema",
+					  "--resume", "--continue", "--bare", "--help", "--config", "--profile", "--workspace" };
+
+START_TEST(every_option_of_run_is_a_key_or_named_here_as_none)
+{
+	const char *name;
+
+	for (size_t i = 0; (name = run_words_option(i)) != NULL; i++) {
+		bool left_out = false;
+
+		for (size_t n = 0; n < LEN(not_in_run); n++)
+			left_out = left_out || strcmp(not_in_run[n], name) == 0;
+		ck_assert_msg(left_out == !ak_cfg_by_option(AK_CFG_RUN, name), "%s: decide in ak_config_keys.c whether files may set it", name);
+	}
+}
+END_TEST
+
+static const struct ak_cfg_key *find(const char *full)
+{
+	return strncmp(full, "run.", 4) == 0 ? ak_cfg_find(AK_CFG_RUN, full + 4) : ak_cfg_find(AK_CFG_EXEC, full);
+}
 
 /* key, value, than, looser? */
 static const struct { const char *key, *value, *than; bool looser; } rows[] = {
@@ -143,6 +187,29 @@ static const struct { const char *key, *value, *than; bool looser; } rows[] = {
 	{ "net", "allow=a,b", "allow=a", true },
 	{ "net", "allow=a", "allow=a,b", true },	/* the sets are not compared: no order between two lists */
 	{ "net", "something", "host", true },
+	{ "run.approval", "auto", "smart", true },
+	{ "run.approval", "smart", "ask", true },
+	{ "run.approval", "ask", "deny-mutations", true },
+	{ "run.approval", "deny-mutations", "auto", false },
+	{ "run.approval", "always_ask", "ask", false },	/* one place with two spellings */
+	{ "run.approval", "ask", "always_ask", false },
+	{ "run.approval", "auto_allow", "ask", true },
+	{ "run.approval", "deny", "auto", true },	/* no word at all is no order */
+	{ "run.approval", "ask|always_ask", "ask", true },
+	{ "run.apply", "always", "ask", true },
+	{ "run.apply", "never", "ask", false },
+	{ "run.apply", "ask", "never", true },
+	{ "run.max_cost", "2", "1.5", true },
+	{ "run.max_cost", "0.000000000002", "0.000000000001", true },
+	{ "run.max_cost", "1.50", "1.5", false },
+	{ "run.max_cost", NULL, "1", true },
+	{ "run.max_cost", "0", NULL, false },
+	{ "run.max_cost", "99999999999999999999", "18000000", true },
+	{ "run.max_cost", "18000000", "99999999999999999999", false },
+	{ "run.max_cost", "1e3", "1", false },	/* for its option to refuse */
+	{ "run.max_turns", "26", "25", true },
+	{ "run.max_turns", "25", "25", false },
+	{ "run.timeout", "5m", "1h", false },
 	{ "seccomp", "strict", "default", false },
 	{ "seccomp", "default", "strict", true },
 	{ "seccomp", "/p.json", "default", true },
@@ -160,7 +227,7 @@ static const struct { const char *key, *value, *than; bool looser; } rows[] = {
 
 START_TEST(looser)
 {
-	const struct ak_cfg_key *k = ak_cfg_find(rows[_i].key);
+	const struct ak_cfg_key *k = find(rows[_i].key);
 
 	ck_assert_ptr_nonnull(k);
 	ck_assert_msg(ak_cfg_looser(k, rows[_i].value, rows[_i].than) == rows[_i].looser, "%s: %s than %s", rows[_i].key,
@@ -192,6 +259,7 @@ int main(void)
 	int bad;
 
 	tcase_add_test(tc, every_option_is_a_key_or_named_here_as_none);
+	tcase_add_test(tc, every_option_of_run_is_a_key_or_named_here_as_none);
 	tcase_add_test(tc, spellings_agree);
 	tcase_add_test(tc, the_workspace_may_tighten_and_nothing_else);
 	tcase_add_test(tc, defaults_are_those_of_the_options);

@@ -41,7 +41,7 @@ static const char *items(void)
 		const char *v = it->op == AK_CFG_IS_TRUE ? "+" : it->op == AK_CFG_IS_FALSE ? "-" : it->op == AK_CFG_IS_EMPTY ? "[]" : it->value;
 
 		n += (size_t)snprintf(out + n, sizeof(out) - n, "%s%s%s%s=%s", i ? " " : "", it->profile ? c.f.profiles[it->profile - 1] : "",
-				      it->profile ? "/" : "", it->key->name, v);
+				      it->profile ? "/" : "", it->section == AK_CFG_RUN ? it->key->full[AK_CFG_RUN] : it->key->name, v);
 	}
 	return out;
 }
@@ -59,6 +59,9 @@ static const struct { const char *text, *items; } good[] = {
 	{ "{\"exec\":{\"env\":{\"A\":\"b=c\",\"D\":\"\"}}}", "env=A=b=c env=D=" },
 	{ "{\"exec\":{\"env\":[\"A=b\",\"HOME\"]}}", "env=A=b env=HOME" },
 	{ "{\"exec\":{\"network\":\"host\",\"pids_limit\":3}}", "net=host pids=3" },
+	{ "{\"run\":{\"model\":\"x/y\",\"max_cost\":0.25,\"deny\":[\"bash\"],\"memory\":\"1g\",\"timeout\":90}}",
+	  "run.model=x/y run.max_cost=0.25 run.deny=bash run.memory=1g run.timeout=90" },
+	{ "{\"profiles\":{\"ci\":{\"run\":{\"plan\":true,\"apply\":\"ask\"}}}}", "ci/run.plan=+ ci/run.apply=ask" },
 	{ "{\"profiles\":{\"ci\":{\"exec\":{\"timeout\":\"5m\"}},\"x\":{}}, \"exec\":{\"net\":\"none\"}}", "ci/timeout=5m net=none" },
 };
 
@@ -92,15 +95,22 @@ static const struct { const char *text; unsigned line, col; const char *why; } r
 	{ "{\"exec\":{\"env\":{\"\":\"\"}}}", 1, 20, "exec.env: no variable's name" },
 	{ "{\"exec\":{\"net\":\"none\",\"network\":\"host\"}}", 1, 33, "exec.network: the same as net, which is set too" },
 	{ "{\"exec\":{\"memory\":1,\"memory\":2}}", 1, 29, "key \"memory\" twice" },
-	{ "{\"run\":{\"model\":\"x\"}}", 1, 17, "run.model: settings of \"run\" are not supported yet" },
+	{ "{\"run\":{\"modle\":\"x\"}}", 1, 17, "run.modle: unknown key" },
+	{ "{\"run\":{\"ro_try\":\"/x\"}}", 1, 18, "run.ro_try: unknown key" },
+	{ "{\"run\":{\"network\":\"none\"}}", 1, 19, "run.network: unknown key" },
+	{ "{\"run\":{\"output\":\"json\"}}", 1, 18, "run.output: unknown key: this option is for one command line" },
+	{ "{\"run\":{\"max_turns\":true}}", 1, 21, "run.max_turns: a number is expected" },
+	{ "{\"run\":{\"max_cost\":[1]}}", 1, 20, "run.max_cost: an amount of dollars is expected" },
+	{ "{\"run\":7}", 1, 8, "run: an object is expected" },
+	{ "{\"exec\":{\"model\":\"x\"}}", 1, 18, "exec.model: unknown key" },
 	{ "{\"providers\":{}}", 1, 14, "providers: settings of \"providers\" are not supported yet" },
 	{ "{\"prices\":1}", 1, 11, "prices: settings of \"prices\" are not supported yet" },
 	{ "{\"profiles\":[]}", 1, 13, "profiles: an object is expected" },
 	{ "{\"profiles\":{\"a b\":{}}}", 1, 20, "profiles: \"a b\" is no name" },
-	{ "{\"profiles\":{\"a\":1}}", 1, 18, "profiles.a: an object with the section exec is expected" },
+	{ "{\"profiles\":{\"a\":1}}", 1, 18, "profiles.a: an object with the sections exec and run is expected" },
 	{ "{\"profiles\":{\"a\":{\"memory\":1}}}", 1, 28, "profiles.a.memory: unknown key" },
 	{ "{\"profiles\":{\"a\":{\"exec\":{\"x\":1}}}}", 1, 31, "profiles.a.exec.x: unknown key" },
-	{ "{\"profiles\":{\"a\":{\"run\":{\"x\":1}}}}", 1, 30, "run.x: settings of \"run\" are not supported yet" },
+	{ "{\"profiles\":{\"a\":{\"run\":{\"x\":1}}}}", 1, 30, "profiles.a.run.x: unknown key" },
 	{ "", 1, 1, "the text ends too early" },
 	{ "{} {}", 1, 4, "something follows the value" },
 };
@@ -121,13 +131,14 @@ START_TEST(a_workspace_may_not_say_this)
 	const struct ak_cfg_key *k;
 
 	for (size_t i = 0; (k = ak_cfg_key(i)) != NULL; i++) {
+		bool run = !ak_cfg_in(k, AK_CFG_EXEC);
 		char text[128];
 		int rc;
 
-		(void)snprintf(text, sizeof(text), "{\"exec\":{\"%s\":%s}}", k->name, k->kind == AK_CFG_BOOL ? "true" : "\"1\"");
+		(void)snprintf(text, sizeof(text), "{\"%s\":{\"%s\":%s}}", run ? "run" : "exec", k->name, k->kind == AK_CFG_BOOL ? "true" : "\"1\"");
 		rc = read_as(AK_CFG_WORKSPACE, text);
 		ck_assert_int_eq(rc, ak_cfg_may(k, AK_CFG_WORKSPACE) ? 0 : -EINVAL);
-		ck_assert(rc == 0 || (strstr(err.text, k->full) == err.text && strstr(err.text, "not for a workspace's file")));
+		ck_assert(rc == 0 || (strstr(err.text, k->full[run ? AK_CFG_RUN : AK_CFG_EXEC]) == err.text && strstr(err.text, "not for a workspace's file")));
 		rc = read_as(AK_CFG_POLICY, text);
 		ck_assert_int_eq(rc, ak_cfg_may(k, AK_CFG_POLICY) ? 0 : -EINVAL);
 		ck_assert_int_eq(read_as(AK_CFG_USER, text), 0);

@@ -52,7 +52,6 @@ START_TEST(behind_two_dashes_all_is_the_agents)
 	ck_assert_int_eq(SPLIT("--write", "none", "--", "--net=host"), 0);
 	is(w.shape, w.nshape, "--write|none|");
 	is(w.agent, w.nagent, "--|--net=host|");
-	ck_assert_str_eq(w.write, "none");
 	run_words_release(&w);
 }
 END_TEST
@@ -91,6 +90,23 @@ START_TEST(bare_leaves_the_users_config_out_once)
 }
 END_TEST
 
+/* what settings are measured against */
+START_TEST(the_agents_options_are_listed_with_their_values)
+{
+	ck_assert_int_eq(SPLIT("--max-cost=2", "--memory", "1g", "-y", "--deny", "bash", "--plan", "p"), 0);
+	ck_assert_uint_eq(w.noptions, 4);
+	ck_assert_str_eq(w.options[0].option, "--max-cost");
+	ck_assert_str_eq(w.options[0].value, "2");
+	ck_assert_str_eq(w.options[1].option, "--approval");
+	ck_assert_str_eq(w.options[1].value, "auto");
+	ck_assert_str_eq(w.options[1].said, "--yes");
+	ck_assert_str_eq(w.options[2].value, "bash");
+	ck_assert_str_eq(w.options[3].option, "--plan");
+	ck_assert_ptr_null(w.options[3].value);
+	run_words_release(&w);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("run_words");
@@ -103,6 +119,7 @@ int main(void)
 	tcase_add_test(tc, a_value_is_never_taken_for_an_option);
 	tcase_add_test(tc, behind_two_dashes_all_is_the_agents);
 	tcase_add_test(tc, errors_name_the_option_and_the_rest_is_parted_all_the_same);
+	tcase_add_test(tc, the_agents_options_are_listed_with_their_values);
 	tcase_add_test(tc, bare_leaves_the_users_config_out_once);
 	srunner_run_all(sr, CK_NORMAL);
 	failed = srunner_ntests_failed(sr);
