@@ -187,6 +187,17 @@ static void put_requests(const struct history *h, size_t turns, struct ak_buf *o
 	}
 }
 
+/* images of later requests go where their words go */
+static int keep_images(struct history *h, size_t turns)
+{
+	int rc = 0;
+
+	for (size_t t = 1; t <= turns; t++)
+		for (size_t i = 0; rc == 0 && i < h->v[t].nimages; i++)
+			rc = msg_add_image(&h->v[0], h->v[t].images[i].media_type, h->v[t].images[i].base64);
+	return rc;
+}
+
 int compact_apply(struct history *h, size_t turns, const char *summary, struct ak_err *err)
 {
 	struct ak_buf text = { 0 };
@@ -205,6 +216,8 @@ int compact_apply(struct history *h, size_t turns, const char *summary, struct a
 	ak_buf_add(&text, summary, summary[n] ? whole_head(summary, n) : n);
 	rc = text.failed || !text.data ? -ENOMEM : msg_set_text(&h->v[0], text.data, text.len);
 	ak_buf_release(&text);
+	if (rc == 0)
+		rc = keep_images(h, turns);
 	if (rc < 0)
 		return ak_err_set(err, ENOMEM, "no memory for a shorter conversation");
 	h->task_len = task;

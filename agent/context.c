@@ -48,6 +48,15 @@ uint64_t context_bytes(const char *system, const struct tool_def *tools, size_t 
 	return n;
 }
 
+uint64_t context_images(const struct history *h)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < h->n; i++)
+		n += h->v[i].nimages;
+	return n;
+}
+
 static uint64_t room_wanted(const struct context *c, uint64_t max_tokens)
 {
 	return max_tokens < c->window / 4 ? max_tokens : c->window / 4;

@@ -33,6 +33,8 @@ void context_init(struct context *c, uint64_t wish, const struct price *price, b
 /** context_learn() - what the server said when it refused a prompt; 0 teaches nothing, nor does what is no smaller than known */
 void context_learn(struct context *c, uint64_t window);
 
+/** context_images() - of a conversation: what tokens they are does not go by their bytes */
+uint64_t context_images(const struct history *h);
 /** context_bytes() - of a request, as far as tokens go by it */
 uint64_t context_bytes(const char *system, const struct tool_def *tools, size_t ntools, const struct history *h);
 

@@ -158,7 +158,7 @@ static bool make_room(struct loop *l, struct turn *t)
 {
 	uint64_t bytes = context_bytes(l->system, l->tools, l->ntools, l->hist);
 
-	if (context_fits(&l->context, prompt_meter_bound(&l->meter, bytes, 0), l->max_tokens))
+	if (context_fits(&l->context, prompt_meter_bound(&l->meter, bytes, context_images(l->hist)), l->max_tokens))
 		return true;
 	if (compact(l, t))
 		bytes = context_bytes(l->system, l->tools, l->ntools, l->hist);
@@ -178,7 +178,7 @@ static int request(struct loop *l, struct turn *t)
 	struct provider *p = l->provider;
 	uint64_t bytes = context_bytes(l->system, l->tools, l->ntools, l->hist);
 	struct budget_call bc = { .price = p->price, .today = p->today, .model = p->target.model, .is_turn = true,
-				  .prompt_tokens = prompt_meter_bound(&l->meter, bytes, 0) };
+				  .prompt_tokens = prompt_meter_bound(&l->meter, bytes, context_images(l->hist)) };
 	struct provider_req rq = { .system = l->system, .tools = l->tools, .ntools = l->ntools, .msgs = l->hist->v, .nmsgs = l->hist->n,
 				   .effort = l->effort, .schema = l->output_schema, .cache_key = l->session_id, .stream = true };
 	struct call_hooks hooks = { .on_retry = on_retry, .ctx = l, .deadline_ms = budget_deadline_ms(l->budget) };
@@ -199,7 +199,7 @@ static int request(struct loop *l, struct turn *t)
 		return rc;
 	budget_add(l->budget, &t->reply.usage);
 	usage_add(&t->usage, &t->reply.usage);
-	prompt_meter_learn(&l->meter, bytes, 0, &t->reply.usage);
+	prompt_meter_learn(&l->meter, bytes, context_images(l->hist), &t->reply.usage);
 	return 0;
 }
 

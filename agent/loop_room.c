@@ -106,7 +106,7 @@ static uint64_t all_bytes(const struct loop *l)
 static bool replace(struct loop *l, size_t turns, const char *summary, struct loop_compaction *ret)
 {
 	uint64_t before = all_bytes(l), after;
-	uint64_t tokens = prompt_meter_bound(&l->meter, before, 0);
+	uint64_t tokens = prompt_meter_bound(&l->meter, before, context_images(l->hist));
 	struct ak_err err = { 0 };
 
 	if (strlen(summary) + SUMMARY_MORE >= compact_gain(l->hist, turns))

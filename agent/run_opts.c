@@ -202,6 +202,7 @@ static const struct opt table[] = {
 	{ "json", 0, false, 0, set_json },
 	{ "output-last-message", 0, true, AT(output_last_message), NULL },
 	{ "output-schema", 0, true, AT(output_schema), NULL },
+	{ "attach", 0, true, AT(attach), set_list },
 	{ "resume", 0, true, AT(resume), NULL },
 	{ "continue", 0, false, AT(go_on), NULL },
 	{ "ephemeral", 0, false, AT(ephemeral), NULL },
@@ -411,6 +412,7 @@ const char *run_opts_help(void)
 	       "  -o, --output text|json|stream-json, --json  the final message, one result object, one object a line\n"
 	       "      --output-last-message FILE  the final message in a file, too\n"
 	       "      --output-schema FILE   the final message is JSON that matches this schema\n"
+	       "      --attach FILE          an image for the model: PNG, JPEG, GIF or WebP; repeatable\n"
 	       "      --resume ID, --continue  go on with a session, with this workspace's last one\n"
 	       "      --ephemeral            store nothing\n"
 	       "      --system-prompt TEXT, --system-prompt-file FILE, --append-system-prompt TEXT  in place of ours, behind ours\n"

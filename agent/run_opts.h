@@ -66,6 +66,7 @@ struct run_opts {
 	bool help;
 	bool tool_timeout_given;
 	const char *said; /* while a setting is read: what it is called in messages; else NULL */
+	struct run_list attach;
 	struct run_list allow;
 	struct run_list deny;
 };

@@ -61,6 +61,18 @@ static void put_results(struct ak_json *j, const struct msg *m)
 	ak_json_arr_end(j);
 }
 
+static void put_images(struct ak_json *j, const struct msg *m)
+{
+	ak_json_arr(j, "images");
+	for (size_t i = 0; i < m->nimages; i++) {
+		ak_json_obj(j, NULL);
+		ak_json_str(j, "type", m->images[i].media_type);
+		ak_json_str(j, "data", m->images[i].base64);
+		ak_json_obj_end(j);
+	}
+	ak_json_arr_end(j);
+}
+
 static void put_msg(struct ak_json *j, const struct msg *m)
 {
 	ak_json_obj(j, NULL);
@@ -71,6 +83,8 @@ static void put_msg(struct ak_json *j, const struct msg *m)
 		put_calls(j, m);
 	if (m->nresults)
 		put_results(j, m);
+	if (m->nimages)
+		put_images(j, m);
 	if (m->raw) {
 		ak_json_str(j, "api", wire_api_name(m->raw_api));
 		ak_json_strn(j, "raw", m->raw, m->raw_len);
@@ -254,6 +268,15 @@ static int take_result(const struct cJSON *doc, struct msg *m, struct ak_err *er
 	return msg_add_result(m, id, text, strlen(text), json_true(json_get(doc, "error")));
 }
 
+static int take_image(const struct cJSON *doc, struct msg *m, struct ak_err *err)
+{
+	const char *type = NULL, *data = NULL;
+
+	if (json_need_str(doc, "type", &type, err) < 0 || json_need_str(doc, "data", &data, err) < 0)
+		return -EBADMSG;
+	return msg_add_image(m, type, data);
+}
+
 static int take_msg(const struct cJSON *doc, struct msg *m, struct ak_err *err)
 {
 	const struct cJSON *list = NULL;
@@ -279,6 +302,11 @@ static int take_msg(const struct cJSON *doc, struct msg *m, struct ak_err *err)
 		rc = -EBADMSG;
 	for (const struct cJSON *c = json_first(list); rc == 0 && c; c = json_next(c))
 		rc = take_result(c, m, err);
+	list = NULL;
+	if (rc == 0 && json_opt_arr(doc, "images", &list, err) < 0)
+		rc = -EBADMSG;
+	for (const struct cJSON *c = json_first(list); rc == 0 && c; c = json_next(c))
+		rc = take_image(c, m, err);
 	return rc;
 }
 

@@ -43,7 +43,7 @@ static const struct row rows[] = {
 	{ "--max-output-tokens", 0, VALUE },   { "--max-turns", 0, VALUE },		   { "--max-tool-calls", 0, VALUE },
 	{ "--timeout", 0, VALUE },	     { "--tool-timeout", 0, VALUE },	   { "--max-tool-timeout", 0, VALUE },
 	{ "--output", 'o', VALUE },	     { "--json", 0, 0 },			   { "--output-last-message", 0, VALUE },
-	{ "--output-schema", 0, VALUE },	     { "--resume", 0, VALUE },		   { "--continue", 0, 0 },
+	{ "--output-schema", 0, VALUE },	     { "--attach", 0, VALUE },	     { "--resume", 0, VALUE },		   { "--continue", 0, 0 },
 	{ "--ephemeral", 0, 0 },		     { "--system-prompt", 0, VALUE },	   { "--system-prompt-file", 0, VALUE },
 	{ "--append-system-prompt", 0, VALUE }, { "--no-instructions", 0, 0 },	   { "--bare", 0, 0 },
 	{ "--price", 0, VALUE },		   { "--unknown-price", 0, VALUE },

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/attach.h"
 #include "agent/cancel.h"
 #include "agent/cli/commands.h"
 #include "agent/confine.h"
@@ -57,6 +58,7 @@ struct run {
 	struct run_result result;
 	struct structured structured;
 	struct ak_buf task;
+	struct msg attached;	/* --attach: images only */
 	struct ak_buf system;
 	char *system_file; /* --system-prompt-file */
 	uint64_t start_ms;
@@ -169,6 +171,16 @@ static int read_task(struct run *r)
 	return rc < 0 ? fail(r, RUN_USAGE) : 0;
 }
 
+/* in the task's turn; before the agent is confined, with the caller's rights */
+static int read_attached(struct run *r)
+{
+	const struct run_list *l = &r->opts.attach;
+	int rc = attach_files(l->v, l->n, &r->attached, &r->result.err);
+
+	attach_note(l->v, l->n, &r->task);
+	return rc < 0 ? fail(r, rc == -ENOMEM ? RUN_ERROR : RUN_USAGE) : 0;
+}
+
 static int open_sandbox(struct run *r)
 {
 	struct ak_err *err = &r->result.err;
@@ -279,10 +291,12 @@ static bool has_instructions(struct run *r)
 static int add_task(struct run *r)
 {
 	struct ak_buf text = { .max = PROMPT_MAX + (1u << 20) };
-	struct msg m = { .role = MSG_USER };
+	struct msg m = r->attached;
 	struct ak_err *err = &r->result.err;
 	int rc = 0;
 
+	r->attached = (struct msg){ 0 };
+	m.role = MSG_USER;
 	if (r->resumed && r->pending)
 		ak_buf_printf(&text, "(The last run of this session did not come to its end. %" PRIu64 " file(s) that write_file and edit_file have "
 			      "changed in it can be taken back with rollback.)\n\n", r->pending);
@@ -374,7 +388,7 @@ static int stages(struct run *r, char *argv[])
 	if (gate_check(&r->opts, &r->result.err) < 0 ||
 	    (r->opts.output_schema && structured_open(&r->structured, r->opts.output_schema, &r->result.err) < 0))
 		return fail(r, RUN_USAGE);
-	if (read_system(r) < 0 || read_task(r) < 0 || open_sandbox(r) < 0 || open_session(r) < 0 || open_gate(r) < 0 || fill_loop(r) < 0)
+	if (read_system(r) < 0 || read_task(r) < 0 || read_attached(r) < 0 || open_sandbox(r) < 0 || open_session(r) < 0 || open_gate(r) < 0 || fill_loop(r) < 0)
 		return -1;
 	say_start(r);
 	return add_task(r) < 0 ? -1 : confine(r);
@@ -399,6 +413,7 @@ static void tear_down(struct run *r)
 	cancel_close(&r->cancel);
 	structured_release(&r->structured);
 	ak_buf_release(&r->task);
+	msg_release(&r->attached);
 	ak_buf_release(&r->system);
 	free(r->system_file);
 	run_result_release(&r->result);

@@ -39,7 +39,7 @@ static const char *const call_members[] = { "id", "name", "args", "args_text", N
 static const char *const usage_members[] = { "input", "cache_read", "cache_write_5m", "cache_write_1h", "output",
 					     "reasoning", NULL };
 static const char *const fault_members[] = { "name", "status", "message", "type", "wait_ms", "times", NULL };
-static const char *const match_members[] = { "user", "result", "model", NULL };
+static const char *const match_members[] = { "user", "result", "model", "images", NULL };
 static const char *const raw_members[] = { "api", "turn", NULL };
 
 static int known(const struct cJSON *obj, const char *const *names, const char *where, struct ak_err *err)
@@ -245,10 +245,13 @@ static int check_step(struct step *s, struct ak_err *err)
 	struct completion c = { 0 };
 	struct provider_fault f;
 	struct retry_hint hint;
+	uint64_t images = 0;
 	int rc = known(s->doc, step_members, "step", err);
 
 	if (rc == 0)
 		rc = known(json_get(s->doc, "match"), match_members, "match", err);
+	if (rc == 0 && json_opt_u64(json_get(s->doc, "match"), "images", &images, err) < 0)
+		rc = -EBADMSG;
 	if (rc < 0)
 		return rc;
 	if ((json_kind(reply) == JSON_OBJECT) == (json_kind(fault) == JSON_OBJECT))
@@ -375,6 +378,15 @@ static bool results_have(const struct msg *m, const char *part)
 	return !part;
 }
 
+static bool images_are(const struct provider_req *rq, const struct cJSON *match)
+{
+	uint64_t want = 0, n = 0;
+
+	for (size_t i = 0; i < rq->nmsgs; i++)
+		n += rq->msgs[i].nimages;
+	return json_kind(json_get(match, "images")) == JSON_ABSENT || (json_opt_u64(match, "images", &want, NULL) == 0 && n == want);
+}
+
 /* Does the request fit what the script expects of it? The last text of the user's may lie some turns back. */
 static bool matches(const struct step *s, const struct provider_req *rq)
 {
@@ -386,7 +398,7 @@ static bool matches(const struct step *s, const struct provider_req *rq)
 	for (size_t i = 0; i < rq->nmsgs; i++)
 		if (rq->msgs[i].role == MSG_USER && rq->msgs[i].text)
 			text = rq->msgs[i].text;
-	return has(text, user) && has(rq->model, json_str(json_get(m, "model"))) &&
+	return has(text, user) && images_are(rq, m) && has(rq->model, json_str(json_get(m, "model"))) &&
 	       (last ? results_have(last, json_str(json_get(m, "result"))) : !json_get(m, "result"));
 }
 

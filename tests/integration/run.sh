@@ -748,6 +748,51 @@ run "$AK" resume s-nope -C "$WS" --api replay --replay "$R" -q -o json go
 ended 2 error_usage
 like "a mistyped name is no prompt" "$(js 'd["error"]["message"]')" '"s-nope" is no session'
 
+# image FILE - a PNG of one pixel
+image() {
+	printf '\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\10\6\0\0\0\x1f\x15\xc4\x89\0\0\0\rIDATx\x9cc\xf8\xff\xff?\0\5\xfe\2\xfe\xdc\xccY\xe7\0\0\0\0IEND\xaeB`\x82' >"$1"
+}
+
+t attach
+image "$DIR/a.png"
+printf 'GIF89a\1\0\1\0' >"$DIR/b.dat"
+say '{"match":{"images":2,"user":"Attached images, in this order: a.png, b.dat"},"reply":{"text":"Seen."}}'
+agent --attach "$DIR/a.png" --attach="$DIR/b.dat" look
+ended 0 success
+id=$(js 'd["session_id"]')
+is "stored" "$(js '[(i["type"], i["data"][:8]) for i in o[1]["images"]]' "$SESSIONS/$id/transcript.jsonl")" \
+	"[('image/png', 'iVBORw0K'), ('image/gif', 'R0lGODlh')]"
+say '{"match":{"images":3,"user":"again"},"reply":{"text":"All."}}'
+agent --resume "$id" --attach "$DIR/a.png" again
+ended 0 success
+say '{"match":{"images":3},"reply":{"text":"Still."}}'
+agent --resume "$id" "and now?"
+ended 0 success
+
+t attach:what-is-refused
+printf 'int main;' >"$DIR/main.c"
+cp "$DIR/a.png" "$DIR/big.png"
+truncate -s 3750001 "$DIR/big.png"
+cp "$DIR/a.png" "$DIR/fits.png"
+truncate -s 3750000 "$DIR/fits.png"
+: >"$DIR/empty.png"
+mkfifo "$DIR/pipe.png"
+say "$answer"
+for c in "main.c:is no image that models take" "big.png:is larger than the 3750000 bytes" "empty.png:is empty" "pipe.png:is no regular file" \
+	".:is no regular file" "missing.png:No such file"; do
+	agent --attach "$DIR/a.png" --attach "$DIR/${c%%:*}" go
+	ended 2 error_usage
+	like "${c%%:*}" "$(js 'd["error"]["message"]')" "--attach: .*${c%%:*}.*${c#*:}"
+done
+f=()
+for _ in 1 2 3 4; do f+=(--attach "$DIR/fits.png"); done
+agent "${f[@]}" --ephemeral go
+ended 0 success
+agent "${f[@]}" --attach "$DIR/a.png" go
+ended 2 error_usage
+like "all of them" "$(js 'd["error"]["message"]')" "over 15000000 bytes together"
+rm -f "$DIR/big.png" "$DIR/fits.png"
+
 t system-prompt-from-a-file
 say "$answer"
 printf 'You are terse: "x".\n' >"$DIR/system"
@@ -931,8 +976,9 @@ if need "$PY" openssl; then
 			*) mode=script:sse:reasoning_and_calls,sse:text path=/v1 ;;
 			esac
 			run env ANTHROPIC_API_KEY=sk-x OPENAI_API_KEY=sk-x "$AK" run -C "$WS" -q -o stream-json --api $w -m m --ca-file "$DIR/cert.pem" \
-				--base-url "${port%%:*}://localhost:${port#*:}/$mode$path" go
+				--base-url "${port%%:*}://localhost:${port#*:}/$mode$path" --attach "$DIR/a.png" go
 			is "exit code" "$RC" 0
+			is "the image is in each request" "$(grep -c "$(base64 -w 0 "$DIR/a.png")" "$DIR/journal")" 2
 			is "ended" "$(js 'd["subtype"]')" success
 			is "turns" "$(js 'd["num_turns"]')" 2
 			is "every call answered" "$(js 'len(r) == d["num_tool_calls"] == 2')" true

@@ -178,6 +178,31 @@ START_TEST(chat_has_one_message_for_each_result)
 }
 END_TEST
 
+/* behind the text of its turn, in the words of each format */
+START_TEST(images_follow_the_text)
+{
+	static const char *const want[WIRES] = {
+		"{\"type\":\"text\",\"text\":\"look\"},{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_type\":\"image/webp\",\"data\":\"QUJD\"}",
+		"{\"type\":\"text\",\"text\":\"look\"},{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:image/webp;base64,QUJD\"",
+		"{\"type\":\"input_text\",\"text\":\"look\"},{\"type\":\"input_image\",\"image_url\":\"data:image/webp;base64,QUJD\"",
+	};
+
+	for (size_t i = 0; i < WIRES; i++) {
+		struct msg m = { .role = MSG_USER };
+		struct provider_req rq = { .model = "m", .msgs = &m, .nmsgs = 1, .max_tokens = 7 };
+
+		ck_assert_int_eq(msg_set_text(&m, "look", 4), 0);
+		ck_assert_int_eq(msg_add_image(&m, "image/webp", "QUJD"), 0);
+
+		struct ak_buf b = build(all[i], &rq);
+
+		ck_assert_msg(strstr(b.data, want[i]) != NULL, "%s", b.data);
+		ak_buf_release(&b);
+		msg_release(&m);
+	}
+}
+END_TEST
+
 START_TEST(a_turn_goes_back_raw_to_its_own_format_only)
 {
 	static const char *const raws[WIRES] = { "[{\"type\":\"text\",\"text\":\"raw!\"}]", "{\"role\":\"assistant\",\"content\":\"raw!\"}",
@@ -334,6 +359,7 @@ int main(void)
 	tcase_add_test(c, prefix_stays_while_the_conversation_grows);
 	tcase_add_test(c, anthropic_results_come_first_in_one_turn);
 	tcase_add_test(c, chat_has_one_message_for_each_result);
+	tcase_add_test(c, images_follow_the_text);
 	tcase_add_test(c, a_turn_goes_back_raw_to_its_own_format_only);
 	tcase_add_test(c, reasoning_is_left_out_where_it_is_refused);
 	tcase_add_test(c, anthropic_marks_are_at_most_four_and_where_they_help);

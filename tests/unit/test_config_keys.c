@@ -138,7 +138,7 @@ END_TEST
 
 /* Options of ak run that no file has: they concern one command line, or one model */
 static const char *const not_in_run[] = { "--replay", "--yes", "--price", "--output", "--json", "--output-last-message", "--output-schema",
-					  "--resume", "--continue", "--bare", "--help", "--config", "--profile", "--workspace" };
+					  "--attach", "--resume", "--continue", "--bare", "--help", "--config", "--profile", "--workspace" };
 
 START_TEST(every_option_of_run_is_a_key_or_named_here_as_none)
 {
