@@ -82,7 +82,7 @@ bool doubt_variable(const struct shell_word *w)
 {
 	size_t n = 0;
 
-	while (n < w->len && !memchr("=+[", w->text[n], 3))
+	while (n < w->len && w->text[n] != '=' && w->text[n] != '+' && w->text[n] != '[')
 		n++;
 	if (memchr(w->text, SHELL_HOLE, n) && n < w->len)
 		return true;

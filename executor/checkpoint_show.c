@@ -84,6 +84,8 @@ int checkpoint_list(struct checkpoint *c, char *const env[], struct ak_buf *out,
 		n = ckpt_store_list(&c->store, &rows, err);
 	if (n < 0)
 		return (int)n;
+	if (!rows)
+		n = 0;
 	if (c->args->json) {
 		begin_json(c, "ak-checkpoints/1", &j, out);
 		ak_json_arr(&j, "checkpoints");

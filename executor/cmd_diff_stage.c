@@ -118,8 +118,8 @@ static int put_file(struct stage *s, const struct change *ch, enum stage_side si
 		return 0;
 	}
 	to_dir = make_parents(s->side[side], ch->path, &to);
-	if (to_dir < 0)
-		return to_dir;
+	if (to_dir < 0 || !to)
+		return to_dir < 0 ? to_dir : -EINVAL;
 	fd = openat(to_dir, to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	r = fd < 0 ? -errno : ws_copy_data(from, fd, STAGE_FILE_MAX);
 	s->bytes += id.size;

@@ -54,9 +54,10 @@ static char *cache_state(char *const env[], const char *home)
 {
 	char *path = own_path(env, "XDG_STATE_HOME", home, "/.local/state", "");
 	const char *xdg = config_getenv(env, "XDG_STATE_HOME");
+	const char *base = xdg && xdg[0] == '/' ? xdg : home;
 	struct stat st;
 
-	if (path && (stat(xdg && xdg[0] == '/' ? xdg : home, &st) < 0 || st.st_uid != geteuid())) {
+	if (path && (!base || stat(base, &st) < 0 || st.st_uid != geteuid())) {
 		free(path);
 		return NULL;
 	}

@@ -91,8 +91,9 @@ static void feed(struct funnel *f, const char *p, size_t n)
 			buf[len++] = p[i];
 			continue;
 		}
-		memcpy(buf + len, "\xef\xbf\xbd", 3);
-		len += 3;
+		buf[len++] = '\xef';	/* U+FFFD */
+		buf[len++] = '\xbf';
+		buf[len++] = '\xbd';
 	}
 	feed_clean(f, buf, len);
 }

@@ -46,8 +46,9 @@ static __attribute__((noinline)) void touch_stack(void)
 
 static void touch(const struct init_config *cfg, const struct slot_mem *m, const char **strings)
 {
-	volatile char sink = cfg->cwd[0];
+	volatile char sink;
 
+	sink = cfg->cwd[0];
 	for (uint32_t i = 0; i < cfg->envc; i++)
 		sink = cfg->envp[i][0];
 	sink = (char)m->body[PAGE];

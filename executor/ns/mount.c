@@ -233,7 +233,8 @@ static int do_bind(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err 
 	int r;
 
 	if (m->flags & PMF_COW) {
-		fd = own = mount_cow(c, m, err);
+		own = mount_cow(c, m, err);
+		fd = own;
 		if (fd < 0)
 			return fd;
 	} else if (fd < 0) {

@@ -162,8 +162,10 @@ int mount_cow(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
 	if (!c->plan->cow_layer)
 		return ak_err_set(err, EINVAL, "--write cow: there is no layer");
 	if (!clones) {
-		lower = own_lower = open_folder(m->src, AK_RESOLVE_NO_SYMLINKS);
-		layer = own_layer = open_folder(c->plan->cow_layer, 0);
+		own_lower = open_folder(m->src, AK_RESOLVE_NO_SYMLINKS);
+		lower = own_lower;
+		own_layer = open_folder(c->plan->cow_layer, 0);
+		layer = own_layer;
 	}
 	if (lower < 0)
 		return ak_err_sys(err, -lower, "open %s", m->src);

@@ -67,14 +67,16 @@ int ws_fstat(int fd, struct ws_ident *ret)
 
 int ws_stat_beneath(int root, const char *path, struct ws_ident *ret)
 {
-	const char *name;
+	const char *name = NULL;
 	AK_AUTO_FD dir = ws_open_parent(root, path, &name);
 
 	if (dir == -ENOENT || dir == -ENOTDIR || dir == -ELOOP) {
 		*ret = (struct ws_ident){ 0 };
 		return 0;
 	}
-	return dir < 0 ? dir : ws_stat(dir, name, ret);
+	if (dir < 0 || !name)
+		return dir < 0 ? dir : -EINVAL;
+	return ws_stat(dir, name, ret);
 }
 
 bool ws_same(const struct ws_ident *a, const struct ws_ident *b)

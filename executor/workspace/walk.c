@@ -77,7 +77,7 @@ static int push(struct walk *w, char *path, size_t known)
 			r = no_memory(w);
 		}
 	}
-	if (r < 0) {
+	if (r != 0) {
 		free(path);
 		return r;
 	}
