@@ -64,9 +64,12 @@ static int count_bytes(struct walk *w, size_t n)
 
 static int push(struct walk *w, char *path, size_t known)
 {
-	int r = path ? count_bytes(w, strlen(path) + 1) : no_memory(w);
+	int r;
 
-	if (r == 0 && w->ntodo == w->cap) {
+	if (!path)
+		return no_memory(w);
+	r = count_bytes(w, strlen(path) + 1);
+	if (r == 0 && (!w->todo || w->ntodo == w->cap)) {
 		size_t cap = w->cap ? w->cap * 2 : 64;
 		struct folder *v = reallocarray(w->todo, cap, sizeof(*v));
 
