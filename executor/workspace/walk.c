@@ -69,20 +69,20 @@ static int push(struct walk *w, char *path, size_t known)
 	if (!path)
 		return no_memory(w);
 	r = count_bytes(w, strlen(path) + 1);
-	if (r == 0 && (!w->todo || w->ntodo == w->cap)) {
+	if (r < 0) {
+		free(path);
+		return r;
+	}
+	if (!w->todo || w->ntodo == w->cap) {
 		size_t cap = w->cap ? w->cap * 2 : 64;
 		struct folder *v = reallocarray(w->todo, cap, sizeof(*v));
 
-		if (v) {
-			w->todo = v;
-			w->cap = cap;
-		} else {
-			r = no_memory(w);
+		if (!v) {
+			free(path);
+			return no_memory(w);
 		}
-	}
-	if (r != 0) {
-		free(path);
-		return r;
+		w->todo = v;
+		w->cap = cap;
 	}
 	w->todo[w->ntodo++] = (struct folder){ .path = path, .known = known };
 	return 0;
