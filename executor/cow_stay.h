@@ -44,7 +44,7 @@ struct stay_answer {
 	uint32_t data_len;	/* of a sealed memory file with the entries, which comes with the answer; 0: none does */
 	bool usable;		/* FINISH: the layer can be used by another sandbox */
 	struct ak_err failed;	/* code not 0: the order was not carried out; what is there is kept */
-	struct ak_err why;	/* FINISH with APPLY: why it was not done, and all is kept */
+	struct ak_err why;	/* FINISH with APPLY: why it was not done, and all is kept; code 0 and a text: done, and what was left out */
 };
 
 /* What is known when it has been closed; cow_close_release() */

@@ -7,6 +7,7 @@
  * workspace comes when that sandbox has ended, and with it its mount.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -20,6 +21,7 @@
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_msg.h"
 #include "executor/workspace/apply.h"
+#include "executor/workspace/apply_text.h"
 #include "executor/workspace/points.h"
 #include "executor/workspace/protected_place.h"
 #include "executor/workspace/scan.h"
@@ -149,6 +151,17 @@ static void renew(struct work *w)
 	git_hooks_find(&w->place->hooks, w->c->cs.meta.workspace);
 }
 
+/* taken over; what was made in the layer, but never comes into a workspace, is said */
+static void applied(struct work *w)
+{
+	struct ak_buf b = { 0 };
+
+	w->a.outcome = AK_CHANGES_APPLIED;
+	if (apply_special(&w->j, &b) > 0 && !b.failed)
+		(void)snprintf(w->a.why.msg, sizeof(w->a.why.msg), "%s", b.data);
+	ak_buf_release(&b);
+}
+
 /* Return: 0, or why nothing is known or can be written: all is kept then */
 static int finish(struct work *w)
 {
@@ -162,7 +175,7 @@ static int finish(struct work *w)
 	if (w->order->action == AK_FINISH_DISCARD && w->j.n)
 		w->a.outcome = AK_CHANGES_DISCARDED;
 	if (w->order->action == AK_FINISH_APPLY && w->j.n && scribe_take_over(w->c, w->place->prefix, &w->j, &w->apply, &w->a.why) == 0)
-		w->a.outcome = AK_CHANGES_APPLIED;
+		applied(w);
 	r = put_entries(w);
 	if (w->a.outcome != AK_CHANGES_KEPT)
 		renew(w);

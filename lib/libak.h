@@ -203,7 +203,7 @@ struct ak_change_set {
 	uint32_t entries;
 	uint8_t *data;		/* owned: entries for ak_change_next() */
 	size_t len;
-	struct ak_err why;	/* code not 0: APPLY was not done, and all is kept */
+	struct ak_err why;	/* code not 0: APPLY was not done, and all is kept; 0 and a text: it was, and what was left out */
 };
 void ak_change_set_release(struct ak_change_set *s);
 

@@ -47,7 +47,9 @@ static int take(struct ak_frame *f, struct ak_change_set *ret)
 	s = (struct ak_change_set){ .outcome = m.outcome, .total = m.total, .nprotected = m.nprotected, .nconflicts = m.nconflicts,
 				    .point = m.point, .more = m.flags & AK_CHANGED_MORE, .entries = m.entries, .len = m.data_len };
 	(void)snprintf(s.id, sizeof(s.id), "%s", m.id);
-	if (m.err || m.text[0]) {
+	if (m.outcome == AK_CHANGES_APPLIED) {
+		(void)snprintf(s.why.msg, sizeof(s.why.msg), "%s", m.text);
+	} else if (m.err || m.text[0]) {
 		(void)ak_err_set(&s.why, m.err ? (int)m.err : EIO, "%s", m.text);
 		ak_err_hint(&s.why, "%s", m.hint);
 	}

@@ -457,8 +457,11 @@ static void tell_changes(struct run *r, bool apply)
 {
 	const struct ak_change_set *s = &r->result.changes;
 
-	if (s->outcome == AK_CHANGES_APPLIED)
+	if (s->outcome == AK_CHANGES_APPLIED) {
 		run_out_note(&r->out, "%" PRIu64 " change(s) taken over into the workspace", s->total);
+		if (*s->why.msg)
+			run_out_warn(&r->out, "warning: %s", s->why.msg);
+	}
 	if (s->outcome != AK_CHANGES_KEPT)
 		return;
 	if (apply && r->result.end == RUN_DONE) {

@@ -179,6 +179,7 @@ static void end(struct drive *d)
 {
 	struct ak_request q = { .argv = (const char *[]){ "sleep", "1000", NULL }, .sandbox = d->box };
 	struct ak_change_set s;
+	char path[4096];
 	uint32_t job;
 	int o;
 
@@ -188,7 +189,7 @@ static void end(struct drive *d)
 	o = finish(d, AK_FINISH_APPLY, AK_FINISH_FORCE, &s);
 
 	t(d, "copy:taken-over");
-	want(d, o == AK_CHANGES_APPLIED && s.total == 6, "%d of %u: %s %s", o, (unsigned)s.total, d->err.msg, s.why.msg);
+	want(d, o == AK_CHANGES_APPLIED && s.total == 6 && !s.why.msg[0], "%d of %u: %s %s", o, (unsigned)s.total, d->err.msg, s.why.msg);
 	ak_change_set_release(&s);
 	want(d, strcmp(get(d, "old"), "1\nmore\n") == 0 && strcmp(get(d, "d/n"), "n\n") == 0 && strcmp(get(d, "gone"), "(none)") == 0, "not all of it");
 	refused_with(d, ak_stat(d->cl, d->box, pid_of, &o, &d->err), AK_CODE_NO_SANDBOX);
@@ -202,6 +203,18 @@ static void end(struct drive *d)
 	again(d);
 	sh_is(d, "cat old", "1\nmore\n");
 	finish_gives(d, AK_FINISH_APPLY, AK_CHANGES_NONE);
+
+	t(d, "copy:special-files-are-left-out-and-named");
+	again(d);
+	sh_is(d, "mkfifo pipe; echo f >beside", "");
+	o = finish(d, AK_FINISH_APPLY, 0, &s);
+	want(d, o == AK_CHANGES_APPLIED && s.why.code == 0 && strstr(s.why.msg, "1 special file was not taken over: \"pipe\""), "%d '%s' %s", o,
+	     s.why.msg, d->err.msg);
+	ak_change_set_release(&s);
+	(void)snprintf(path, sizeof(path), "%s/pipe", d->ws);
+	want(d, strcmp(get(d, "beside"), "f\n") == 0 && access(path, F_OK) < 0, "the FIFO came over");
+	(void)snprintf(path, sizeof(path), "%s/beside", d->ws);
+	want(d, unlink(path) == 0, "unlink");
 
 	t(d, "copy:conflicts-keep-everything");
 	again(d);
