@@ -5,17 +5,20 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "executor/changes.h"
 #include "executor/cmd_named.h"
 #include "executor/named.h"
+#include "executor/shared/ak_clock.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 
 #define END_MS 10000u		/* for everything in the sandbox to end */
 #define FORCE_MS 3000u		/* the same, before the executor is killed */
 #define KILLED_MS 5000u
+#define AGAIN_NS 20000000L	/* between two looks at an executor that is just starting or ending */
 
 static const char usage[] = "usage: ak rm NAME [--force]\n"
 			    "End a named sandbox with everything in it. --force: also while commands run in it, and when its\n"
@@ -62,7 +65,7 @@ static int ask(struct named *n, bool force, bool *ret_unprinted, struct ak_err *
 		r = ak_shutdown(n->cl, force, err);
 	if (r == -EREMOTEIO && ak_refusal(n->cl, NULL) == AK_CODE_BUSY)
 		ak_err_hint(err, "--force ends what runs in it");
-	else if (r < 0)
+	else if (r < 0 && r != -ECONNRESET)
 		ak_err_hint(err, "--force ends it without its consent");
 	return r < 0 ? ak_err_wrap(err, "sandbox %s", n->name) : 0;
 }
@@ -83,6 +86,11 @@ static int end(struct named *n, bool force, bool *ret_unprinted, struct ak_err *
 {
 	int r = ask(n, force, ret_unprinted, err);
 
+	if (r == -ECONNRESET) {	/* it was ending before it could be asked to: that is what was wanted */
+		if (n->cl && ak_hello_facts(n->cl)->facts.write == AK_WRITE_COW)
+			changes_say("sandbox %s was ending by itself; what it changed is kept: `ak sessions list` shows it", n->name);
+		r = 0;
+	}
 	if (r < 0 && !force)
 		return r;
 	if (r == 0 && runtime_wait_gone(&n->rt, n->name, force ? FORCE_MS : END_MS) == 0)
@@ -94,6 +102,22 @@ static int end(struct named *n, bool force, bool *ret_unprinted, struct ak_err *
 		return 0;
 	signal_executor(n, SIGKILL);
 	return runtime_wait_gone(&n->rt, n->name, KILLED_MS) == 0 ? 0 : not_gone(n, err);
+}
+
+/* Return: 0; 1: nothing of it is left, and what an executor left by its death has been removed; else as named_find() */
+static int find(struct named *n, const char *name, char *const env[], struct ak_err *err)
+{
+	const struct timespec pause = { .tv_nsec = AGAIN_NS };
+	const uint64_t end_ns = ak_now_ns() + (uint64_t)END_MS * 1000000u;
+	int r = named_find(n, name, env, err);
+	bool ending = r == -EAGAIN;
+
+	while (r == -EAGAIN && ak_now_ns() < end_ns) {
+		(void)nanosleep(&pause, NULL);
+		*err = (struct ak_err){ 0 };
+		r = runtime_connect(&n->rt, name, &n->peer, err);
+	}
+	return r == -EOWNERDEAD || (ending && r == -ENOENT) ? 1 : r;
 }
 
 int cmd_rm(int argc, char *const argv[], char *const env[])
@@ -109,10 +133,8 @@ int cmd_rm(int argc, char *const argv[], char *const env[])
 		return r == 1 ? 0 : named_usage(&err);
 	if (runtime_check_name(words[0], &err) < 0)
 		return named_usage(&err);
-	r = named_find(&n, words[0], env, &err);
-	if (r == -EOWNERDEAD)	/* what it left has been removed: that is what was asked for */
-		r = 0;
-	else if (r == 0)
+	r = find(&n, words[0], env, &err);
+	if (r == 0)
 		r = end(&n, force, &unprinted, &err);
 	named_release(&n);
 	return r < 0 ? named_fail(&err) : unprinted;

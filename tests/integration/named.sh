@@ -230,6 +230,34 @@ is "rm --force" "$RC" 0
 ok "it is gone" all_gone "$pid"
 no "its folder is gone" test -e "$RUN/box.d"
 
+# asleep PID - has it begun, and does it wait for an answer on a socket? 7: poll, 47: recvmsg (x86-64); elsewhere a moment
+asleep() {
+	[[ $(cat "/proc/$1/syscall" 2>/dev/null) =~ ^(7|47|45|271)\  ]] || { [ "$(uname -m)" != x86_64 ] && sleep 0.5; }
+}
+
+t "named:rm-while-the-executor-dies"
+# it has the question, and never answers: without --force
+mk
+pid=$(executor)
+kill -STOP "$pid"
+"$AK" rm "$BOX" >"$O" 2>"$E" &
+rm=$!
+wait_for asleep "$rm"
+kill -9 "$pid"
+wait "$rm"
+is "rm" "$?" 0
+is "stderr" "$(err)" ""
+no "its folder is gone" test -e "$RUN/box.d"
+# at any moment of its end
+for i in 1 2 3 4; do
+	mk
+	pid=$(executor)
+	kill "$pid"
+	run "$AK" rm "$BOX"
+	[ "$RC" = 0 ] || like "no sooner than it is gone" "$(err)" "no sandbox is called $BOX"
+	no "nothing is left" test -e "$RUN/box.d"
+done
+
 t "named:init-killed"
 mk
 pid=$(executor)
