@@ -162,11 +162,56 @@ static bool starts_line(const struct redact_view *v)
 	return before == '\n' || (before == 'n' && redact_back(v, 2) == '\\') || (v->i == v->start && v->tail_len == 0);
 }
 
+static void see_ahead(struct redact *r, unsigned long long here, const struct redact_hit *hit)
+{
+	r->ahead = (struct redact_ahead){ .on = true, .next = (unsigned char)hit->next, .quote = hit->quote, .escaped = hit->escaped,
+					  .at = here + hit->keep, .drop = hit->drop };
+}
+
+/* The secret that was seen ahead starts here, or did in what was dropped meanwhile */
+static void take_ahead(struct redact *r, unsigned long long here, struct redact_hit *ret)
+{
+	unsigned long long gone = here - r->ahead.at;
+
+	*ret = (struct redact_hit){ .drop = gone < r->ahead.drop ? r->ahead.drop - (size_t)gone : 0, .quote = r->ahead.quote,
+				    .next = (enum redact_state)r->ahead.next, .escaped = r->ahead.escaped };
+	r->ahead.on = false;
+}
+
+/* Once for a line: what is at its first byte may have to wait, and come again */
+static enum redact_verdict look_at_line(struct redact *r, const struct redact_view *v)
+{
+	unsigned long long here = r->base + v->i;
+	struct redact_hit hit = { .next = REDACT_PEM };
+	enum redact_verdict verdict = redact_body_line(v, &r->body, &hit.keep);
+
+	if (verdict == REDACT_MORE)
+		return verdict;
+	r->body.judged = here + 1;
+	if (verdict == REDACT_YES)
+		see_ahead(r, here, &hit);
+	return REDACT_NO;
+}
+
 static enum redact_verdict judge(struct redact *r, const struct redact_view *v, struct redact_hit *ret)
 {
-	enum redact_verdict verdict = starts_line(v) ? redact_body_line(v, &r->body, ret) : REDACT_NO;
+	unsigned long long here = r->base + v->i;
+	enum redact_verdict verdict = REDACT_NO;
 
-	return verdict == REDACT_NO ? look(r, v, ret) : verdict;
+	if (!r->ahead.on && r->body.judged <= here && starts_line(v))
+		verdict = look_at_line(r, v);
+	if (verdict == REDACT_NO && r->ahead.on && here >= r->ahead.at) {
+		take_ahead(r, here, ret);
+		return REDACT_YES;
+	}
+	if (verdict == REDACT_NO)
+		verdict = look(r, v, ret);
+	if (verdict == REDACT_YES && ret->keep > 0) {
+		if (!r->ahead.on)
+			see_ahead(r, here, ret);
+		return REDACT_NO;
+	}
+	return verdict;
 }
 
 /* One pass over the window: what is clear is written, what is not stays at its start */
@@ -191,7 +236,7 @@ static void scan(struct redact *r, bool last)
 			continue;
 		}
 		more = verdict == REDACT_MORE;
-		put(r, r->hold + v.start, v.i - v.start + (more ? 0 : hit.keep));
+		put(r, r->hold + v.start, v.i - v.start);
 		v.start = v.i;
 		if (more)
 			continue;
@@ -200,12 +245,13 @@ static void scan(struct redact *r, bool last)
 		r->state = (unsigned char)hit.next;
 		r->quote = hit.quote;
 		r->escaped = hit.escaped;
-		r->body = (struct redact_body){ 0 };
-		v.i += hit.keep + hit.drop;
+		r->body.full = r->body.other = false;
+		v.i += hit.drop;
 		v.start = v.i;
 	}
 	put(r, r->hold + v.start, v.i - v.start);
 	r->len -= v.i;
+	r->base += v.i;
 	memmove(r->hold, r->hold + v.i, r->len);
 	/* a window that had to wait is looked at again when there is half as much again: else many small pieces cost much */
 	r->want = r->len + r->len / 2;
@@ -232,6 +278,7 @@ void redact_finish(struct redact *r)
 	r->state = REDACT_TEXT;
 	r->want = 0;
 	r->body = (struct redact_body){ 0 };
+	r->ahead.on = false;
 	r->tail_len = 0;
 }
 

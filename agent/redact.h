@@ -37,10 +37,24 @@ struct redact_known {
 	size_t len;
 };
 
-/* Where a line of base64 stands: behind others that were judged, in a block that is no private key; private */
+/*
+ * Where a line of base64 stands: behind others that were judged, in a block that is no private key. @judged: bytes up to the start of
+ * the last line that was looked at, and one. Private.
+ */
 struct redact_body {
 	bool full;
 	bool other;
+	unsigned long long judged;
+};
+
+/* A secret that starts at byte @at of the text; what stands in front of it, such as its label, is still to be looked at. Private. */
+struct redact_ahead {
+	bool on;
+	unsigned char next;
+	unsigned char quote;
+	bool escaped;
+	unsigned long long at;
+	size_t drop;
 };
 
 /**
@@ -57,6 +71,8 @@ struct redact {
 	unsigned char quote;
 	bool escaped;
 	struct redact_body body;
+	struct redact_ahead ahead;
+	unsigned long long base; /* bytes of the text in front of hold[] */
 	size_t tail_len;
 	char tail[REDACT_TAIL];
 	size_t want; /* bytes in hold before it is worth another look */

@@ -193,7 +193,7 @@ static enum redact_verdict judge(const struct redact_view *v, const struct line 
 	return first->width == 64 || first->width == 70 ? REDACT_YES : REDACT_NO;
 }
 
-enum redact_verdict redact_body_line(const struct redact_view *v, struct redact_body *b, struct redact_hit *ret)
+enum redact_verdict redact_body_line(const struct redact_view *v, struct redact_body *b, size_t *ret_behind)
 {
 	enum redact_verdict verdict = REDACT_NO;
 	bool other = false;
@@ -212,7 +212,7 @@ enum redact_verdict redact_body_line(const struct redact_view *v, struct redact_
 	else if (line.kind == NONE && !line.header)
 		b->other = false;
 	b->full = line.kind == FULL || (b->full && line.kind == BLANK);
-	*ret = (struct redact_hit){ .keep = line.run, .next = REDACT_PEM };
+	*ret_behind = line.run;
 	return verdict;
 }
 

@@ -121,8 +121,11 @@ enum redact_verdict redact_pem_begin(const struct redact_view *v, struct redact_
 /** redact_pem_line() - within a key: how much of what starts here belongs to it; 0: it is over. *@ret_end: its END is in there */
 enum redact_verdict redact_pem_line(const struct redact_view *v, size_t *ret_len, bool *ret_end);
 
-/** redact_body_line() - a line starts at this byte: of a key whose BEGIN line is missing? @b is only changed when that is clear */
-enum redact_verdict redact_body_line(const struct redact_view *v, struct redact_body *b, struct redact_hit *ret);
+/**
+ * redact_body_line() - a line starts at this byte: of a key whose BEGIN line is missing? *@ret_behind: how many bytes of it stand in
+ * front of the key. @b is only changed when that is clear
+ */
+enum redact_verdict redact_body_line(const struct redact_view *v, struct redact_body *b, size_t *ret_behind);
 /** redact_body_start() - the first bytes of a private key in base64 are here */
 enum redact_verdict redact_body_start(const struct redact_view *v, struct redact_hit *ret);
 

@@ -336,6 +336,7 @@ START_TEST(keys_without_their_begin_line_go)
 		{ "x y\n" WIDE "\n" L1 "\n" END "\n", "x y\n" R "\n" },
 		{ "k.pem:7:" L1 "\nk.pem:8:Qw==\nk.pem:9:" END "\nk.txt:1:hi", "k.pem:7:" R "\nk.txt:1:hi" },
 		{ "k.pem:8:Zx8vB2nM5kLpQ0w=\nk.pem:9:" END "\n", "k.pem:8:" R "\n" },
+		{ "ghp_" N40 ": " L1 "\n" END "\n", R ": " R "\n" },
 		{ "k.pem-7-" L1 "\nk.pem-8-" L2 "\nk.pem-9-" END "\n", "k.pem-7-" R "\n" },
 		{ "+" L1 "\n+" L2 "\n+" END "\n", "+" R "\n" },
 		{ "    " L1 "\n    abc=\n    " END "\n", "    " R "\n" },
@@ -425,6 +426,23 @@ START_TEST(lines_that_only_speak_of_keys_stay)
 	};
 
 	CHECK(rows);
+}
+END_TEST
+
+/* What a rule leaves in front of a secret is looked at as well */
+START_TEST(a_secret_in_front_of_another_goes)
+{
+	static const struct row rows[] = {
+		{ "password: x] ghp_" N40 "='p@ss w0rd with spaces'", NULL },
+		{ "ghp_" N40 ": \"token\": \"" N20 "\"", R ": \"token\": \"" R "\"" },
+	};
+	char *got;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		got = redacted(rows[i].in, strlen(rows[i].in), 5, NULL);
+		ck_assert_msg(!strstr(got, "ghp_"), "%s", got);
+		free(got);
+	}
 }
 END_TEST
 
@@ -556,6 +574,7 @@ int main(void)
 	tcase_add_test(t, other_base64_stays);
 	tcase_add_test(t, much_base64_is_no_key);
 	tcase_add_test(t, lines_that_only_speak_of_keys_stay);
+	tcase_add_test(t, a_secret_in_front_of_another_goes);
 	tcase_add_test(t, LOG_03_known_values_go_wherever_they_stand);
 	tcase_add_test(t, secrets_of_any_length_go);
 	tcase_add_test(t, other_bytes_pass_unchanged);
