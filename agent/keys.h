@@ -63,6 +63,8 @@ int keys_add_file(struct keys *k, const char *path, enum key_scheme scheme, stru
  * So they leave /proc/self/environ and are passed on to no other program. The names stay, with empty values.
  */
 void keys_wipe_env(const struct key_var *vars, char *env[]);
+/** keys_wipe_all() - the same with every variable that is called NAME_API_KEY or NAME_API_KEY_1 and so on, whoever it is for */
+void keys_wipe_all(char *env[]);
 
 size_t keys_count(const struct keys *k);
 

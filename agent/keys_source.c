@@ -72,6 +72,24 @@ void keys_wipe_env(const struct key_var *vars, char *env[])
 	}
 }
 
+void keys_wipe_all(char *env[])
+{
+	static const char tail[] = "_API_KEY";
+
+	for (; *env; env++) {
+		char *value = strchr(*env, '=');
+		size_t n = value ? (size_t)(value - *env) : 0;
+		size_t digits = 0;
+
+		while (n > digits && (*env)[n - digits - 1] >= '0' && (*env)[n - digits - 1] <= '9')
+			digits++;
+		if (digits > 0 && n > digits && (*env)[n - digits - 1] == '_')
+			n -= digits + 1;
+		if (n > sizeof(tail) - 1 && memcmp(*env + n - (sizeof(tail) - 1), tail, sizeof(tail) - 1) == 0)
+			explicit_bzero(value + 1, strlen(value + 1));
+	}
+}
+
 static int check_file(int fd, const char *path, struct ak_err *err)
 {
 	struct stat st;

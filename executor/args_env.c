@@ -14,6 +14,7 @@
 
 #include "executor/ns/sysmount.h"
 #include "executor/opts.h"
+#include "executor/plan_keys.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_init_proto.h"
@@ -24,21 +25,10 @@
 #define ENV_STRING_MAX (131072u - 1)
 #define ENV_FILE_MAX AK_INIT_CONFIG_MAX /* more could not be handed to the command anyway */
 
-/* Keys of ak's own providers; they are for the agent and never for what it runs */
-static const char *const key_variables[] = {
-	"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY",
-	"DEEPSEEK_API_KEY",  "GEMINI_API_KEY", "OLLAMA_API_KEY",
-};
-
+/* Keys of ak's own providers are for the agent and never for what it runs */
 static bool is_key_variable(const char *name, size_t len)
 {
-	if (len >= 3 && memcmp(name, "AK_", 3) == 0)
-		return true;
-	for (size_t i = 0; i < sizeof(key_variables) / sizeof(key_variables[0]); i++) {
-		if (strlen(key_variables[i]) == len && memcmp(key_variables[i], name, len) == 0)
-			return true;
-	}
-	return false;
+	return (len >= 3 && memcmp(name, "AK_", 3) == 0) || plan_key(name, len);
 }
 
 static int append(struct args *a, const char *text, size_t name_len, size_t len)

@@ -27,6 +27,7 @@
 #include "executor/limits.h"
 #include "executor/named.h"
 #include "executor/opts.h"
+#include "executor/plan_keys.h"
 #include "executor/prepare.h"
 #include "executor/runtime.h"
 #include "executor/serve.h"
@@ -271,6 +272,7 @@ static int plan_and_start(struct create *c, char *const env[])
 	if (c->opts.explain)
 		return explain(c);
 	tell_warnings(c);
+	plan_keys_forget(env, &c->opts);
 	return start(c);
 }
 

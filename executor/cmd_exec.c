@@ -30,6 +30,7 @@
 #include "executor/opts.h"
 #include "executor/plain.h"
 #include "executor/plan.h"
+#include "executor/plan_keys.h"
 #include "executor/prepare.h"
 #include "executor/relay.h"
 #include "executor/report.h"
@@ -554,6 +555,7 @@ static int parse_and_run(struct exec_run *r, int argc, char *const argv[], char 
 	if (!r->opts.explain && open_report(r, e < 0 ? NULL : err) < 0 && e == 0)
 		e = -EIO;
 	if (e == 0 && r->opts.in) {
+		plan_keys_forget(env, &r->opts);
 		r->stage = "setup";
 		e = r->opts.detach ? run_job(r, env, err) : run_in(r, env, err);
 		return finish(r, err, e < 0);
@@ -567,6 +569,7 @@ static int parse_and_run(struct exec_run *r, int argc, char *const argv[], char 
 		e = limits_look(&r->limits, &r->opts, &r->p.host, &r->p.plan, err);
 	if (e == 0 && r->opts.explain)
 		return explain(r);
+	plan_keys_forget(env, &r->opts);
 	if (e == 0)
 		e = run_sandbox(r, err);
 	return finish(r, err, e < 0);

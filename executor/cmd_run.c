@@ -29,6 +29,7 @@
 #include "executor/held.h"
 #include "executor/limits.h"
 #include "executor/opts.h"
+#include "executor/plan_keys.h"
 #include "executor/prepare.h"
 #include "executor/protected_look.h"
 #include "executor/report.h"
@@ -346,6 +347,7 @@ static int run(struct run_cmd *r, int argc, char *const argv[], char *const env[
 	e = block_signals(r, &err);
 	if (e == 0)
 		e = start_agent(r, env, state, &why, &err);
+	plan_keys_forget(env, &r->opts);	/* the agent has its own copy, and wipes it when it has read it */
 	if (e < 0)
 		return end_without_agent(r, &err);
 	e = let_go_of_streams(&err);

@@ -19,6 +19,7 @@
 #include "executor/held.h"
 #include "executor/limits.h"
 #include "executor/opts.h"
+#include "executor/plan_keys.h"
 #include "executor/prepare.h"
 #include "executor/serve.h"
 #include "executor/shared/ak_buf.h"
@@ -129,6 +130,7 @@ static int run(struct serve_cmd *r, char *const env[], struct ak_err *err)
 		e = held_open(&r->opts, env, &r->p, &r->held, err);
 	else if (e == 0)
 		e = prepare_plan(&r->opts, env, &r->p, err);
+	plan_keys_forget(env, &r->opts);
 	if (e == 0 && !r->held)
 		e = limits_serving(&r->limits, &r->opts, &r->p.host, &r->p.plan, true, err);
 	if (e == 0)

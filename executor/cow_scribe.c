@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "executor/cow.h"
+#include "executor/plan_keys.h"
 #include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_clock.h"
@@ -166,6 +167,7 @@ int scribe_alone(struct cow *c, struct protected_place *place, const int *keep, 
 	sigfillset(&all);
 	(void)sigprocmask(SIG_BLOCK, &all, NULL);
 	(void)prctl(PR_SET_NAME, "ak-scribe");
+	plan_keys_forget(environ, NULL);
 	for (size_t i = 0; i < 2; i++)
 		all_kept[KEPT_MAX - 2 + i] = i < n ? keep[i] : -1;
 	scribe_close_others(all_kept, KEPT_MAX);

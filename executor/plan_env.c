@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "executor/plan_keys.h"
 #include "executor/shared/ak_parse.h"
 #include "executor/shared/ak_path.h"
 
@@ -42,12 +43,6 @@ static const char *const folder_variables[] = {
 	"RBENV_ROOT",	   "RUSTUP_HOME",
 	"SDKMAN_DIR",	   "VIRTUAL_ENV",
 	"VOLTA_HOME",
-};
-
-/* What ak itself logs in with: never taken over from ak's environment */
-static const char *const own_keys[] = {
-	"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY",
-	"DEEPSEEK_API_KEY",  "GEMINI_API_KEY", "OLLAMA_API_KEY",
 };
 
 static bool same_name(const char *row, const char *name)
@@ -195,10 +190,8 @@ static int set_asked(struct plan_ctx *c)
 		const struct env_opt *e = &c->o->env[i];
 		const char *value = e->value ? e->value : hostinfo_env(c->h, e->name);
 
-		for (size_t k = 0; k < sizeof(own_keys) / sizeof(own_keys[0]) && !e->value; k++) {
-			if (strcmp(e->name, own_keys[k]) == 0)
-				return refuse_own_key(c, e->name);
-		}
+		if (!e->value && plan_key(e->name, strlen(e->name)))
+			return refuse_own_key(c, e->name);
 		if (value)
 			r = set(c, e->name, value);
 	}

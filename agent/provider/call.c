@@ -86,6 +86,7 @@ void provider_wipe_env(char *env[])
 {
 	for (const struct provider_info *i = provider_info_next(NULL); i; i = provider_info_next(i))
 		keys_wipe_env(i->keys, env);
+	keys_wipe_all(env);
 }
 
 void provider_close(struct provider *p)

@@ -57,7 +57,7 @@ struct provider {
  */
 int provider_open(struct provider *p, struct provider_target *target, char *const env[], const char *replay, bool plain_ok,
 		  struct ak_err *err);
-/** provider_wipe_env() - overwrite the keys of every known provider in @env; for when all providers are open */
+/** provider_wipe_env() - overwrite the keys of every known provider and every NAME_API_KEY in @env; for when all providers are open */
 void provider_wipe_env(char *env[]);
 /** provider_close() - free everything; the struct is empty afterwards */
 void provider_close(struct provider *p);

@@ -956,6 +956,19 @@ mkdir -p "$DIR/own"
 run "${AK%/*}/ak-agent" confine-check "$DIR/own"
 claims confine-check
 
+t keys-are-in-no-environment
+for w in cow direct; do
+	say "$(bash_step "exec sleep 8642$$")" "$answer"
+	env ANTHROPIC_API_KEY="canary-$$" OPENAI_API_KEY_2="canary-$$" ANTHROPIC_AUTH_TOKEN="canary-$$" MY_API_KEY="canary-$$" OTHER="other-$$" \
+		"$AK" run -C "$WS" --api replay --replay "$R" --write $w -y -q go </dev/null >"$O" 2>"$E" &
+	p=$!
+	wait_for pgrep -x -f "sleep 8642$$" || nok "$w: it does not run"
+	is "$w: of no process" "$(grep -laF "canary-$$" /proc/[0-9]*/environ 2>/dev/null | wc -l)" 0
+	ok "$w: control: another variable is there" test "$(grep -laF "other-$$" /proc/[0-9]*/environ 2>/dev/null | wc -l)" -ge 1
+	kill -TERM $p
+	wait $p
+done
+
 # three wire formats, the agent confined: two turns with calls and one without, over TLS and without
 t server
 if need "$PY" openssl; then

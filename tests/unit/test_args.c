@@ -493,6 +493,9 @@ START_TEST(own_keys_never_pass)
 					    "DEEPSEEK_API_KEY",
 					    "GEMINI_API_KEY",
 					    "OLLAMA_API_KEY",
+					    "ANTHROPIC_AUTH_TOKEN",
+					    "OPENAI_API_KEY_2",
+					    "ANTHROPIC_AUTH_TOKEN_31",
 					    "AK_X",
 					    "AK_"};
 
@@ -505,7 +508,7 @@ START_TEST(own_keys_never_pass)
 		ck_assert_int_eq(PARSE("-e", set, "c"), -EINVAL);
 		ck_assert_ptr_nonnull(strstr(e.msg, "never passed"));
 	}
-	OK("-e", "AKA=1", "-e", "MY_OPENAI_API_KEY=1", "-e", "OPENAI_API_KEYS=1", "-e", "OTHER_API_KEY", "c");
+	OK("-e", "AKA=1", "-e", "MY_OPENAI_API_KEY=1", "-e", "OPENAI_API_KEYS=1", "-e", "OPENAI_API_KEY_X=1", "-e", "OPENAI_API_KEY1=1", "-e", "OTHER_API_KEY", "c");
 }
 END_TEST
 

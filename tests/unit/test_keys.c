@@ -215,6 +215,22 @@ START_TEST(variables_are_wiped_where_they_stand)
 }
 END_TEST
 
+START_TEST(whatever_is_called_a_key_is_wiped)
+{
+	char a[] = "OTHER_API_KEY=s=t", b[] = "OTHER_API_KEY_12=s", c[] = "OTHER_API_KEYS=s", d[] = "_API_KEY=s", e[] = "X_API_KEY", f[] = "=s", g[] = "X=A_API_KEY=";
+	char *env[] = {a, b, c, d, e, f, g, NULL};
+
+	keys_wipe_all(env);
+	ck_assert_mem_eq(a, "OTHER_API_KEY=\0\0\0", sizeof(a));
+	ck_assert_mem_eq(b, "OTHER_API_KEY_12=\0", sizeof(b));
+	ck_assert_str_eq(c, "OTHER_API_KEYS=s");
+	ck_assert_str_eq(d, "_API_KEY=s");
+	ck_assert_str_eq(e, "X_API_KEY");
+	ck_assert_str_eq(f, "=s");
+	ck_assert_str_eq(g, "X=A_API_KEY=");
+}
+END_TEST
+
 static char path[] = "/tmp/ak-test-keys-XXXXXX";
 
 static void write_file(const char *text, size_t len, mode_t mode)
@@ -290,6 +306,7 @@ int main(void)
 	tcase_add_test(t, one_key_waits_for_itself);
 	tcase_add_test(t, a_refused_key_is_never_used_again);
 	tcase_add_test(t, variables_are_wiped_where_they_stand);
+	tcase_add_test(t, whatever_is_called_a_key_is_wiped);
 	tcase_add_test(t, a_file_of_keys_is_read_only_if_it_is_closed_to_others);
 	suite_add_tcase(s, t);
 
