@@ -48,8 +48,7 @@ struct tool_env {
 	bool keeps;
 	bool sandbox_dead;
 	bool alone;
-	const void *search; /* the program ak-search, mapped; NULL: there is none */
-	size_t search_len;
+	int search; /* the program ak-search, ak_program(); -1: there is none */
 };
 
 enum tool_state { TOOL_WAITING, TOOL_RUNNING, TOOL_DONE };
@@ -96,7 +95,7 @@ struct tool {
 };
 
 /**
- * tool_search_load() - map ak-search, which lies beside ak-agent, for find_files and search_text
+ * tool_search_load() - have ak-search, which lies beside ak-agent, for find_files and search_text
  * For before the agent closes itself in. Without it the two say so. Return: 0; errno of opening it.
  */
 int tool_search_load(struct tool_env *env, struct ak_err *err);

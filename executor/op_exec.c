@@ -3,7 +3,8 @@
  * The request EXEC. Process: executor. Privilege: none.
  *
  * Safe to serve because nothing in it reaches the host: argv, environment and cwd are strings for the sandbox's init, limits are
- * lower than the sandbox's (policy_command()), and descriptors are one end of an anonymous pipe or /dev/null (stream_passable()).
+ * lower than the sandbox's (policy_command()), and descriptors are one end of an anonymous pipe or /dev/null (stream_passable()), or a memory file that nobody can change any more: a
+ * program, which runs as any file of the sandbox would.
  * What the strings mean is checked inside; here only that they can be passed on.
  */
 #include <errno.h>
@@ -88,11 +89,16 @@ static int decode(struct exec_job *x)
 
 /* ---- meaning ---- */
 
+static bool is_text(const struct ak_exec *m)
+{
+	return m->kind == AK_EXEC_SHELL || m->kind == AK_EXEC_SESSION;
+}
+
 static int check_kind(struct exec_job *x, const struct policy *pol)
 {
 	const struct ak_exec *m = &x->m;
 
-	if (m->kind != AK_EXEC_ARGV && x->body.argv.count != 1) {
+	if (is_text(m) && x->body.argv.count != 1) {
 		(void)ak_err_set(&x->err, EINVAL, "a shell text is one string, not %u", x->body.argv.count);
 		return refuse(x, AK_CODE_BAD_VALUE);
 	}
@@ -105,6 +111,10 @@ static int check_kind(struct exec_job *x, const struct policy *pol)
 	if (!pol->jobs) {
 		(void)ak_err_set(&x->err, EPERM, "the policy of this sandbox has no jobs");
 		return refuse(x, AK_CODE_NOT_ALLOWED);
+	}
+	if (m->kind == AK_EXEC_PROGRAM) {
+		(void)ak_err_set(&x->err, EINVAL, "a job is no program that comes with its request");
+		return refuse(x, AK_CODE_BAD_VALUE);
 	}
 	if (m->stream[0] || m->stream[1] || m->stream[2] || m->nextra || (m->flags & AK_EXEC_NO_STARTED)) {
 		(void)ak_err_set(&x->err, EINVAL, "a job has no streams of its client's: its output is kept for its log");
@@ -192,7 +202,7 @@ static int collect(struct exec_job *x)
 	x->e.argv = x->strv;
 	while ((arg = ak_strs_next(&x->body.argv, &pos)))
 		x->e.argv[x->e.argc++] = arg;
-	if (x->m.kind == AK_EXEC_ARGV && !x->e.argv[0][0]) {
+	if (!is_text(&x->m) && !x->e.argv[0][0]) {
 		(void)ak_err_set(&x->err, EINVAL, "the command's name is empty");
 		return refuse(x, AK_CODE_BAD_VALUE);
 	}
@@ -219,8 +229,10 @@ static void set_flags(struct exec_job *x)
 		x->flags |= INIT_EXEC_STDERR;
 	if (m->stream[0] == AK_STREAM_PTY)
 		x->flags |= INIT_EXEC_TTY;
-	if (m->kind != AK_EXEC_ARGV)
+	if (is_text(m))
 		x->flags |= INIT_EXEC_SHELL;
+	if (m->kind == AK_EXEC_PROGRAM)
+		x->flags |= INIT_EXEC_PROGRAM;
 	if (m->kind == AK_EXEC_SESSION)
 		x->flags |= INIT_EXEC_SESSION;
 	if (m->flags & AK_EXEC_RESET)
@@ -294,10 +306,28 @@ static int add_stream(struct exec_job *x, int i, size_t *at)
 	return 0;
 }
 
+/* sealed, so that neither its client nor the sandbox changes it afterwards. Its mode is the client's affair: it may well be read */
+static int add_program(struct exec_job *x, size_t *at)
+{
+	int *fd = &x->q->f->fds[(*at)++];
+	long size = ak_memfd_check(*fd, AK_PROGRAM_MAX);
+
+	if (size == -EFBIG) {
+		(void)ak_err_set(&x->err, EFBIG, "the program is larger than %u MiB", AK_PROGRAM_MAX >> 20);
+		return refuse(x, AK_CODE_TOO_LARGE);
+	}
+	if (size < 0) {
+		(void)ak_err_set(&x->err, EINVAL, "the program is no sealed memory file");
+		return refuse(x, AK_CODE_STREAM);
+	}
+	x->fds[x->nfds++] = ak_fd_take(fd);
+	return 0;
+}
+
 static int add_streams(struct exec_job *x)
 {
 	size_t at = (x->m.flags & AK_EXEC_BODY_FD) ? 1 : 0;
-	int r = 0;
+	int r = x->m.kind == AK_EXEC_PROGRAM ? add_program(x, &at) : 0;
 
 	for (int i = 0; r == 0 && i < 3; i++)
 		r = add_stream(x, i, &at);

@@ -80,6 +80,17 @@ struct ak_extra {
 	unsigned number;	/* its number inside, 3 or more, ascending in the list */
 };
 
+/**
+ * ak_program() - a program for AK_EXEC_PROGRAM: a sealed memory file that can be executed and not read
+ * @name:	for /proc/PID/exe and the like
+ * @fd:		regular file, read from its start; borrowed
+ * What runs it is not dumpable, so that other commands of its sandbox can neither trace it nor reach its descriptors; nobody can
+ * change its bytes. Source: execve(2), "non-readable executables"; memfd_create(2).
+ * Return: descriptor, close-on-exec, owned by the caller; negative errno: -EFBIG (over AK_PROGRAM_MAX), -ENOEXEC (empty, or no
+ * regular file), -EACCES (the sysctl vm.memfd_noexec is 2), others of read(2), memfd_create(2) and fcntl(2).
+ */
+int ak_program(const char *name, int fd, struct ak_err *err);
+
 /* what to run. Zero bytes are a good start: an empty environment on top of the sandbox's, /dev/null streams. */
 struct ak_request {
 	uint32_t sandbox;		/* 0: the named one */
@@ -87,6 +98,7 @@ struct ak_request {
 	uint32_t flags;			/* enum ak_exec_flags; AK_EXEC_BODY_FD is the library's own */
 	const char *const *argv;	/* NULL-terminated; text first for SHELL and SESSION */
 	const char *const *env;		/* NULL-terminated or NULL: "K=V" sets, "K" takes away */
+	int program;			/* with AK_EXEC_PROGRAM: a sealed memory file, ak_program(); borrowed */
 	const char *cwd;		/* NULL: the sandbox's, or the session's */
 	enum ak_stream stream[3];
 	int fd[3];			/* with AK_STREAM_FD; borrowed */

@@ -204,6 +204,8 @@ static int fill(const struct ak_request *q, struct ak_exec *m, int fds[AK_FDS_MA
 			       .session = q->session, .rows = q->rows, .cols = q->cols };
 	if (q->nextra > AK_EXEC_EXTRA_MAX || q->nrlimits > AK_EXEC_RLIMITS_MAX)
 		return ak_err_set(err, EINVAL, "too many further descriptors or limits");
+	if (q->kind == AK_EXEC_PROGRAM)
+		fds[(*nfds)++] = q->program;
 	for (unsigned i = 0; i < 3; i++) {
 		m->stream[i] = (uint8_t)q->stream[i];
 		if (q->stream[i] == AK_STREAM_FD)

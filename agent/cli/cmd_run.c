@@ -399,6 +399,8 @@ static int stages(struct run *r, char *argv[])
 static void tear_down(struct run *r)
 {
 	loop_release(&r->loop);
+	if (r->tools.xc)	/* filled */
+		ak_fd_close(&r->tools.search);
 	trace_close(&r->trace);
 	spool_dir_close(&r->spools);
 	transcript_close(&r->transcript);

@@ -2,8 +2,9 @@
 /*
  * find_files, search_text: ak-search, run in the sandbox as any command is. Process: agent. Privilege: none.
  *
- * The program is read from beside ak-agent when the run starts, and written into the sandbox's own /tmp when it is first needed
- * there, whatever the root file system is. A command of the model's may replace it: what it then says concerns that sandbox only.
+ * The program is read from beside ak-agent when the run starts, into a sealed memory file, which is handed to the sandbox with each
+ * call: it is no file there, so that no command of the model's can replace, change or trace it, whatever the root file system is.
+ * What it reads is the sandbox's all the same, and so is the processor time: it can be lied to, stopped and killed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/json.h"
@@ -20,7 +19,7 @@
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 
-#define INSIDE "/tmp/.ak-search"
+#define NAME "ak-search"
 #define KILL_AFTER_MS 500u
 #define WORDS_MAX 8u
 
@@ -29,50 +28,21 @@ int tool_search_load(struct tool_env *env, struct ak_err *err)
 	char path[PATH_MAX + 16];
 	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
 	AK_AUTO_FD fd = -1;
-	struct stat st;
 	char *slash;
-	void *p;
 
+	env->search = -1;
 	if (n < 0)
 		return ak_err_sys(err, errno, "find the folder of ak-agent");
 	path[n] = '\0';
 	slash = strrchr(path, '/');
 	if (!slash)
 		return ak_err_set(err, ENOENT, "find the folder of ak-agent: /proc/self/exe is no path");
-	memcpy(slash + 1, "ak-search", sizeof("ak-search"));
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) < 0)
+	memcpy(slash + 1, NAME, sizeof(NAME));
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
 		return ak_err_sys(err, errno, "open %s", path);
-	if (!S_ISREG(st.st_mode) || st.st_size <= 0 || st.st_size > (off_t)AK_FILE_MAX)
-		return ak_err_set(err, EINVAL, "%s is no program", path);
-	/* pages of the file, not memory of ours */
-	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (p == MAP_FAILED)
-		return ak_err_sys(err, errno, "map %s", path);
-	env->search = p;
-	env->search_len = (size_t)st.st_size;
-	return 0;
-}
-
-/* The program is in the sandbox afterwards. Return: 0; 1: the call is done with the reason; as tool_failed() */
-static int put_program(struct tool_run *r, uint32_t box)
-{
-	struct ak_client *cl = r->env->xc->cl;
-	struct ak_file_reply st = { 0 };
-	struct ak_err err = { 0 };
-	int rc;
-
-	if (!r->env->search) {
-		rc = tool_say(r, true, "ak-search is not installed beside ak-agent; use bash with find and grep");
-		return rc < 0 ? rc : 1;
-	}
-	if (ak_file_stat(cl, box, INSIDE, &st, NULL) == 0 && st.kind == AK_KIND_FILE && st.size == r->env->search_len)
-		return 0;
-	rc = ak_file_write(cl, box, INSIDE, r->env->search, r->env->search_len, 0755, 0, &err);
-	if (rc == 0)
-		return 0;
-	rc = tool_failed(r, rc, INSIDE, &err);
-	return rc < 0 ? rc : 1;
+	env->search = ak_program(NAME, fd, err);
+	return env->search < 0 ? env->search : 0;
 }
 
 static uint64_t time_left(const struct tool_run *r)
@@ -87,13 +57,14 @@ static uint64_t time_left(const struct tool_run *r)
 /* Runs the program with these words in the workspace */
 static int go(struct tool_run *r, const char *const *words)
 {
-	struct ak_request rq = { .kind = AK_EXEC_ARGV, .argv = words, .flags = AK_EXEC_TIMEOUT_SET, .kill_after_ms = KILL_AFTER_MS,
+	struct ak_request rq = { .kind = AK_EXEC_PROGRAM, .program = r->env->search, .argv = words, .flags = AK_EXEC_TIMEOUT_SET, .kill_after_ms = KILL_AFTER_MS,
 				 .cwd = r->env->xc->workspace, .stream = { AK_STREAM_NULL, AK_STREAM_CAPTURE, AK_STREAM_CAPTURE } };
 	struct ak_err err = { 0 };
-	int rc = tool_sandbox(r, &rq.sandbox);
+	int rc;
 
-	if (rc == 0)
-		rc = put_program(r, rq.sandbox);
+	if (r->env->search < 0)
+		return tool_say(r, true, "ak-search is not installed beside ak-agent; use bash with find and grep");
+	rc = tool_sandbox(r, &rq.sandbox);
 	if (rc != 0)
 		return rc < 0 ? rc : 0;
 	r->timeout_ms = time_left(r);
@@ -116,7 +87,7 @@ static char *start_path(struct tool_run *r)
 static int files_start(struct tool_run *r)
 {
 	char *path = start_path(r);
-	const char *words[WORDS_MAX] = { INSIDE, "files", "--", json_str(json_get(r->args, "pattern")), path, NULL };
+	const char *words[WORDS_MAX] = { NAME, "files", "--", json_str(json_get(r->args, "pattern")), path, NULL };
 	int rc;
 
 	if (!path)
@@ -130,7 +101,7 @@ static int text_start(struct tool_run *r)
 {
 	const char *glob = json_str(json_get(r->args, "glob"));
 	char *path = start_path(r);
-	const char *words[WORDS_MAX] = { INSIDE, "text" };
+	const char *words[WORDS_MAX] = { NAME, "text" };
 	size_t n = 2;
 	int rc;
 
@@ -151,7 +122,7 @@ static int text_start(struct tool_run *r)
 /* One line of what it said is wrong, without its own name */
 static int tell_fault(struct tool_run *r, const struct ak_done *d)
 {
-	static const char name[] = "ak-search: ";
+	static const char name[] = NAME ": ";
 	const uint8_t *head, *tail;
 	size_t nh, nt;
 

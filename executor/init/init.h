@@ -38,6 +38,7 @@ struct init {
 	const struct init_config *cfg; /* valid until the command's fork */
 	uint32_t weaken;	       /* enum ak_weaken */
 	struct slot_failure *failure;  /* serve mode, in a command: where fail() writes; else NULL */
+	int program;		       /* serve mode, in a command: descriptor of what is run; 0: argv[0] names it */
 	bool learning;		       /* INIT_LEARN */
 	int gate[2];		       /* learning, up to the filters: init's end and the child's */
 	uint8_t learned[AK_INIT_LEARNED_BYTES];

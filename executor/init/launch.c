@@ -218,6 +218,8 @@ static void place_extra(struct launch *l)
 {
 	int *fds = &l->m->fds[l->at];
 
+	if (l->in->program)
+		l->in->program = out_of_the_way(l, l->in->program);
 	if (l->m->state_out >= 0)
 		l->state_out = out_of_the_way(l, l->m->state_out);
 	if (l->m->state_in >= 0)
@@ -343,6 +345,8 @@ _Noreturn void parked_main(struct box *b, struct slot *s)
 	in.cfg = &cfg;
 	read_request(&l);
 	own_table(&l);
+	if (l.m->req.flags & INIT_EXEC_PROGRAM)
+		in.program = l.m->fds[l.at++];
 	place_streams(&l);
 	place_extra(&l);
 	if (l.exec.cwd[0])

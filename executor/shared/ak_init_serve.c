@@ -24,6 +24,8 @@ static bool exec_valid(const struct init_req *q)
 		return false;
 	if ((q->flags & INIT_EXEC_SESSION) && !(q->flags & INIT_EXEC_SHELL))
 		return false;
+	if ((q->flags & INIT_EXEC_PROGRAM) && (q->flags & INIT_EXEC_SHELL))
+		return false;
 	if (q->session >= AK_INIT_SESSIONS_MAX || (q->session && !(q->flags & INIT_EXEC_SESSION)))
 		return false;
 	if ((q->rows || q->cols) && !(q->flags & INIT_EXEC_TTY))
@@ -177,6 +179,7 @@ uint32_t init_req_fds(const struct init_req *q)
 	case INIT_REQ_EXEC:
 		for (uint32_t bit = INIT_EXEC_STDIN; bit <= INIT_EXEC_MEMFD; bit <<= 1)
 			n += (q->flags & bit) != 0;
+		n += (q->flags & INIT_EXEC_PROGRAM) != 0;
 		return n + q->nextra;
 	case INIT_REQ_FILE:
 		return q->op == INIT_FILE_READ || q->op == INIT_FILE_WRITE || q->op == INIT_FILE_LIST ||

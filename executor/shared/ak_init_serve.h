@@ -33,7 +33,7 @@
 #define AK_INIT_LEAVES_MAX (AK_INIT_COMMANDS_MAX + 8u)
 #define AK_INIT_SESSIONS_MAX 8u		/* shell sessions of a sandbox */
 #define AK_INIT_EXTRA_MAX 32u		/* descriptors of a command beside its three streams */
-#define AK_INIT_REQ_FDS_MAX (4u + AK_INIT_EXTRA_MAX)
+#define AK_INIT_REQ_FDS_MAX (5u + AK_INIT_EXTRA_MAX)
 #define AK_INIT_PATH_MAX 4096u		/* with the NUL */
 #define AK_INIT_FILE_MAX (64u << 20)	/* bytes of one READ, WRITE, LIST or WALK */
 #define AK_INIT_ENTRIES_MAX 100000u	/* entries of one LIST or WALK */
@@ -66,8 +66,9 @@ enum init_exec_flags {
 	INIT_EXEC_SESSION = 1u << 6,	/* with SHELL: in a session, whose state is taken and kept */
 	INIT_EXEC_RESET = 1u << 7,	/* with SESSION: forget the session's state first */
 	INIT_EXEC_STARTED = 1u << 8,	/* tell with INIT_REP_STARTED when the command was let go */
+	INIT_EXEC_PROGRAM = 1u << 9,	/* not with SHELL: what is run is no file of the sandbox but comes as a descriptor; argv[0] is its name */
 };
-#define INIT_EXEC_ALL 0x1ffu
+#define INIT_EXEC_ALL 0x3ffu
 
 enum init_file_op {
 	INIT_FILE_READ = 1,	/* path, offset, limit; one descriptor (pipe or memfd) that takes the bytes */
@@ -125,7 +126,7 @@ long init_req_encode(const struct init_req *q, void *buf, size_t cap);
  */
 int init_req_decode(const void *buf, size_t len, struct init_req *ret);
 
-/** init_req_fds() - Return: how many descriptors come with a valid request: [memfd] [stdin] [stdout] [stderr] [extra...]. */
+/** init_req_fds() - Return: how many descriptors come with a valid request: [memfd] [program] [stdin] [stdout] [stderr] [extra...]. */
 uint32_t init_req_fds(const struct init_req *q);
 
 /**

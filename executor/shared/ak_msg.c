@@ -308,7 +308,7 @@ static bool streams_fit(const struct ak_exec *m)
 static void c_exec(struct coder *c, struct ak_exec *m)
 {
 	c_u32(c, &m->sandbox, UINT32_MAX);
-	c_u8(c, &m->kind, AK_EXEC_SESSION);
+	c_u8(c, &m->kind, AK_EXEC_PROGRAM);
 	check(c, m->kind >= AK_EXEC_ARGV);
 	for (int i = 0; i < 3; i++)
 		c_u8(c, &m->stream[i], AK_STREAM_PTY);
@@ -339,7 +339,7 @@ static void c_exec(struct coder *c, struct ak_exec *m)
 
 size_t ak_exec_nfds(const struct ak_exec *m)
 {
-	size_t n = m->nextra + ((m->flags & AK_EXEC_BODY_FD) ? 1u : 0u);
+	size_t n = m->nextra + ((m->flags & AK_EXEC_BODY_FD) ? 1u : 0u) + (m->kind == AK_EXEC_PROGRAM ? 1u : 0u);
 
 	for (int i = 0; i < 3; i++)
 		n += m->stream[i] == AK_STREAM_FD;

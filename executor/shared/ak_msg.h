@@ -120,7 +120,7 @@ struct ak_exec_body {
 };
 
 /*
- * One command. Descriptors that come with it, in this order: [the body's memfd] [stdin] [stdout] [stderr], those with
+ * One command. Descriptors that come with it, in this order: [the body's memfd] [the program] [stdin] [stdout] [stderr], those with
  * AK_STREAM_FD, then the further pipes.
  */
 struct ak_exec {

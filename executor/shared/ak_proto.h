@@ -36,7 +36,8 @@
 #define AK_EXEC_RLIMITS_MAX 8u
 #define AK_EXEC_EXTRA_MAX 16u		/* further pipes of one command (--fd) */
 #define AK_EXTRA_FD_MAX 1023u		/* highest number such a pipe may have inside */
-#define AK_FDS_MAX (1u + 3u + AK_EXEC_EXTRA_MAX)	/* descriptors of one frame */
+#define AK_PROGRAM_MAX (32u << 20)	/* bytes of a program that comes as a memory file (AK_EXEC_PROGRAM) */
+#define AK_FDS_MAX (2u + 3u + AK_EXEC_EXTRA_MAX)	/* descriptors of one frame */
 #define AK_UNSET_MAX 256u		/* variables one CREATE takes away */
 #define AK_NAME_MAX 64u			/* bytes of a sandbox's name */
 #define AK_SESSION_NAME 14u		/* of a client's session: "s-" and 12 digits, 0-9 and a-f */
@@ -130,6 +131,11 @@ enum ak_exec_kind {
 	AK_EXEC_ARGV = 1,	/* argv as it is */
 	AK_EXEC_SHELL = 2,	/* argv[0], the only entry, is the text of a script for bash, or sh where there is none */
 	AK_EXEC_SESSION = 3,	/* as SHELL; cwd, exported variables and functions carry over within the session @session */
+	/*
+	 * as ARGV, but the program is no file of the sandbox: it comes as a sealed memory file with a mode of 0111, so that nothing in the
+	 * sandbox can replace, change, trace or read it. argv[0] is only its name
+	 */
+	AK_EXEC_PROGRAM = 4,
 };
 
 enum ak_exec_flags {

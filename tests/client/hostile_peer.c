@@ -328,8 +328,8 @@ static long make_create(struct peer *p)
 static long make_exec(struct peer *p, int fds[AK_FDS_MAX], size_t *nfds)
 {
 	const char *argv[] = { "sh", "-c", some_text(), NULL }, *text[] = { some_text(), NULL }, *env[] = { "A=b", "LD_PRELOAD=/x", "HOME", "=bad", NULL };
-	struct ak_exec m = { .sandbox = an_id(p->box, p->nbox), .kind = (uint8_t)(1 + rnd(3)), .flags = (uint32_t)(rnd(3) ? 0 : rnd(128)) };
-	bool shell = m.kind != AK_EXEC_ARGV;
+	struct ak_exec m = { .sandbox = an_id(p->box, p->nbox), .kind = (uint8_t)(1 + rnd(4)), .flags = (uint32_t)(rnd(3) ? 0 : rnd(128)) };
+	bool shell = m.kind == AK_EXEC_SHELL || m.kind == AK_EXEC_SESSION;
 	long n;
 
 	m.flags &= ~(uint32_t)(AK_EXEC_BODY_FD | (m.kind == AK_EXEC_SESSION ? 0u : (uint32_t)AK_EXEC_RESET));

@@ -7,11 +7,92 @@
 
 #include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <termios.h>
 
 #include "executor/shared/ak_chan.h"
 
 #define BIG (300u << 10)
+
+/* ---- a program that comes with its request: this one ---- */
+
+#define SAY "--say"
+
+/* What it can tell of itself inside. Return: exit code */
+static int say(int argc, char *argv[])
+{
+	printf("%s %d %s dumpable %d\n", argv[0], argc, argv[argc - 1], prctl(PR_GET_DUMPABLE));
+	for (int fd = 3; fd < 100; fd++)
+		if (fcntl(fd, F_GETFD) >= 0)
+			printf("descriptor %d\n", fd);
+	return 9;
+}
+
+static void refused_program(struct drive *d, int program, enum ak_code code, const char *what)
+{
+	struct ak_request q = { .kind = AK_EXEC_PROGRAM, .program = program, .argv = (const char *[]){ "x", NULL } };
+	struct ran x = run_request(d, &q);
+
+	want(d, x.r == -EREMOTEIO && ak_refusal(d->cl, NULL) == code, "%s: %d %s", what, x.r, d->err.msg);
+	ran_free(&x);
+}
+
+/* @root: root's right to read everything holds inside (local, and root is the caller): then it can be read, and is dumpable */
+static void programs(struct drive *d, bool root)
+{
+	const char *const said = root ? "the-name 3 last dumpable 1\n" : "the-name 3 last dumpable 0\n";
+	struct ak_request q = { .kind = AK_EXEC_PROGRAM, .argv = (const char *[]){ "the-name", SAY, "last", NULL } };
+	int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), plain = memfd_create("x", MFD_CLOEXEC | MFD_ALLOW_SEALING), text, p[2];
+	uint32_t job;
+	struct ran x;
+
+	t(d, "program:comes-with-its-request");
+	q.program = ak_program("ops", self, &d->err);
+	want(d, q.program >= 0, "%s", d->err.msg);
+	x = run_request(d, &q);
+	want(d, x.res.exit_code == 9 && strcmp(x.out[0], said) == 0, "code %u '%s' %s %s", x.res.exit_code,
+	     x.out[0], x.text, d->err.msg);
+	ran_free(&x);
+
+	t(d, "program:beside-descriptors-of-any-number");
+	want(d, pipe2(p, O_CLOEXEC) == 0, "pipe");
+	for (unsigned n = 3; n < 40; n += 9) {
+		char line[80];
+		struct ak_extra extra = { p[0], n };
+
+		q.extra = &extra;
+		q.nextra = 1;
+		(void)snprintf(line, sizeof(line), "%sdescriptor %u\n", said, n);
+		x = run_request(d, &q);
+		want(d, x.res.exit_code == 9 && strcmp(x.out[0], line) == 0, "%u: '%s' %s", n, x.out[0], x.text);
+		ran_free(&x);
+	}
+	q.nextra = 0;
+
+	t(d, "program:sealed-or-refused");
+	want(d, write(plain, "#!/bin/sh\n", 10) == 10, "write");
+	refused_program(d, plain, AK_CODE_STREAM, "not sealed");
+	refused_program(d, self, AK_CODE_STREAM, "a file");
+	refused_program(d, p[0], AK_CODE_STREAM, "a pipe");
+	want(d, fcntl(q.program, F_ADD_SEALS, F_SEAL_WRITE) < 0 && fchmod(q.program, 0600) < 0 && pwrite(q.program, "x", 1, 0) < 0,
+	     "it can be changed afterwards");
+	want(d, ak_exec_job(d->cl, &q, &job, &d->err) == -EREMOTEIO && ak_refusal(d->cl, NULL) == AK_CODE_BAD_VALUE, "a job: %s", d->err.msg);
+
+	t(d, "program:none-is-told");
+	text = ak_memfd_sealed("text", "no program", 10);
+	q.program = (close(q.program), text);
+	x = run_request(d, &q);
+	want(d, x.r == 0 && x.res.stage == AK_STAGE_EXEC && strstr(x.text, "run the given program"), "%d code %u '%s'", x.r, x.res.exit_code, x.text);
+	ran_free(&x);
+	want(d, ak_program("x", p[0], &d->err) == -ENOEXEC, "a pipe as a program");
+	want(d, ftruncate(plain, 0) == 0 && ak_program("x", plain, &d->err) == -ENOEXEC, "an empty program");
+	want(d, ftruncate(plain, AK_PROGRAM_MAX + 1) == 0 && ak_program("x", plain, &d->err) == -EFBIG, "a huge program");
+	x = run_sh(d, "echo alive");
+	want(d, strcmp(x.out[0], "alive\n") == 0, "afterwards: '%s'", x.out[0]);
+	ran_free(&x);
+	(void)(close(self) + close(plain) + close(text) + close(p[0]) + close(p[1]));
+}
 
 static void commands(struct drive *d)
 {
@@ -538,6 +619,8 @@ int main(int argc, char *argv[])
 	const char *only = getenv("OPS");	/* "files": nothing else */
 	const char *const *more = argc > 3 ? (const char *const *)argv + 3 : pool;
 
+	if (argc > 1 && strcmp(argv[1], SAY) == 0)
+		return say(argc, argv);
 	if (argc < 3)
 		return 2;
 	(void)signal(SIGPIPE, SIG_IGN);
@@ -554,6 +637,7 @@ int main(int argc, char *argv[])
 		return d.failed ? 1 : 0;
 	}
 	commands(&d);
+	programs(&d, ak_hello_facts(d.cl)->facts.backend == AK_BACKEND_LOCAL && geteuid() == 0);
 	output(&d);
 	times(&d);
 	sessions(&d);

@@ -181,6 +181,82 @@ is "a glob is no option" "$(res 8)" "Nothing found."
 like "not there" "$(res 9)" '^ERR none: No such file'
 is "nothing of it is in the workspace" "$(find "$WS" -name '*ak-search*' | wc -l)" 0
 
+# A command of the model's that lies in wait for whatever calls itself ak-search, stops it, and tries to get at it; "caught" has a line
+# for each: what of it could be done, and how it is confined. The pattern takes long on every line, so that it is there to be caught
+t search:a-command-gets-at-nothing-of-it
+cat >"$DIR/lurk.py" <<'EOF'
+import ctypes, os, signal
+libc = ctypes.CDLL(None, use_errno=True)
+
+def done(what, f):
+    try:
+        f()
+        return [what]
+    except OSError:
+        return []
+
+def trace(p):
+    if libc.ptrace(16, p, 0, 0) < 0:  # PTRACE_ATTACH
+        raise OSError
+    os.waitpid(p, 0)
+    libc.ptrace(17, p, 0, 0)
+
+def forge(p):
+    with open(f"/proc/{p}/fd/1", "wb", 0) as f:
+        f.write(b"FORGED\n")
+
+while not os.path.exists("caught"):
+    for p in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if not open(f"/proc/{p}/cmdline", "rb").read().startswith(b"ak-search\0"):
+                continue
+            os.kill(int(p), signal.SIGSTOP)
+            status = dict(l.split(":\t") for l in open(f"/proc/{p}/status").read().splitlines() if ":\t" in l)
+            limits = open(f"/proc/{p}/limits").read().splitlines()
+        except OSError:
+            continue
+        got = done("read", lambda: open(f"/proc/{p}/exe", "rb").read(1)) + done("write", lambda: open(f"/proc/{p}/exe", "r+b"))
+        got += done("memory", lambda: open(f"/proc/{p}/mem", "r+b")) + done("trace", lambda: trace(int(p)))
+        got += done("links", lambda: os.listdir(f"/proc/{p}/map_files")) + done("forge", lambda: forge(p))
+        os.kill(int(p), signal.SIGCONT)
+        with open("caught.new", "w") as f:
+            print("got:", *got, file=f)
+            print("confined:", *[status[k].strip() for k in ("Uid", "CapEff", "CapBnd", "NoNewPrivs", "Seccomp", "Seccomp_filters")], file=f)
+            print(*[l for l in limits if "open files" in l], file=f)
+        os.rename("caught.new", "caught")
+        break
+EOF
+# lurk NAME ARGS - a run with one call, while the command lies in wait. What came of it: $WS/caught and the second result
+lurk() {
+	"$PY" -c 'print("\n".join("a" * 30 for _ in range(100)))' >"$WS/hard"
+	printf 'a hit\n' >>"$WS/hard"
+	cp "$DIR/lurk.py" "$WS/"
+	rm -f "$WS/caught" "$WS/confined"
+	say "$(calls bash '{"command":"cp /bin/true ak-search; for d in /tmp ~/bin . /usr/local/bin; do mkdir -p $d; printf \"#!/bin/sh\\necho LIES\\n\" >$d/.ak-search; chmod +x $d/.ak-search; cp $d/.ak-search $d/ak-search; done; export PATH=.:/tmp:$PATH LD_PRELOAD=/tmp/x.so","timeout":20}' \
+		bash '{"command":"exec python3 lurk.py","background":true}')" "$(calls "$1" "$2")" \
+		"$(bash_step 'sed -nE \u0027s/^(NoNewPrivs|Seccomp|Seccomp_filters|CapEff|CapBnd|Uid):\\s*//p\u0027 /proc/self/status | tr \u0027\\n\u0027 \u0027 \u0027 >confined; grep \u0027open files\u0027 /proc/self/limits >limits')" "$answer"
+	talk --write direct -y ${3:+--ro "$3"} go
+}
+if need "$PY"; then
+	hard='(?:a|a)*b|hit'
+	lurk search_text "{\"pattern\":\"$hard\",\"path\":\"hard\"}"
+	like "the result is its own" "$(res 3)" "^hard:101: a hit"
+	unlike "nothing is forged" "$(res 3)" "LIES|FORGED"
+	is "what could be done" "$(head -n 1 "$WS/caught")" "got:"
+	is "confined as commands are" "$(sed -n 's/^confined: //p' "$WS/caught" | tr -s ' \t\n' ' ')" "$(tr -s ' \t\n' ' ' <"$WS/confined")"
+	is "limited as commands are" "$(tail -n 1 "$WS/caught")" "$(cat "$WS/limits")"
+	# the control: the same program as a file of the sandbox
+	lurk bash "{\"command\":\"exec -a ak-search /opt/the-search text -- '$hard' hard\"}" "$IT/bin/ak-search:/opt/the-search"
+	is "control: what could be done" "$(head -n 1 "$WS/caught")" "got: read memory trace links forge"
+	like "control: the result" "$(res 3)" FORGED
+fi
+
+t search:within-the-time-of-a-tool
+"$PY" -c 'print("\n".join("a" * 30 for _ in range(100000)))' >"$WS/hard"
+say "$(calls search_text '{"pattern":"(?:a|a)*b|hit"}')" "$answer"
+talk --tool-timeout 1s go
+is "told" "$(res 1)" "ERR the search took longer than 1s and was ended; use a narrower path or pattern"
+
 t files
 say "$(calls write_file '{"path":"n/x.txt","content":"one\ntwo\n"}' edit_file '{"path":"n/x.txt","old":"two","new":"2"}' \
 	read_file '{"path":"n/x.txt"}' list_dir '{"path":"n"}' file_info '{"path":"n/x.txt"}' read_file '{"path":"n"}' read_file '{"path":"none"}' \

@@ -118,6 +118,7 @@ START_TEST(request_encode_refuses_what_decode_would)
 	BAD(exec_req(INIT_EXEC_SESSION), );
 	BAD(exec_req(INIT_EXEC_SHELL | INIT_EXEC_RESET), );
 	BAD(exec_req(INIT_EXEC_MEMFD), );
+	BAD(exec_req(INIT_EXEC_PROGRAM | INIT_EXEC_SHELL), );
 	BAD(exec_req(0), q.body_len = 0);
 	BAD(exec_req(0), q.body_len = AK_INIT_EXEC_INLINE + 1);
 	BAD(exec_req(0), q.nextra = AK_INIT_EXTRA_MAX + 1);
@@ -145,6 +146,8 @@ START_TEST(request_says_how_many_descriptors_it_brings)
 	struct init_req q = exec_req(INIT_EXEC_STDIN | INIT_EXEC_STDERR | INIT_EXEC_MEMFD);
 
 	ck_assert_uint_eq(init_req_fds(&q), 5);
+	q = exec_req(INIT_EXEC_STDOUT | INIT_EXEC_PROGRAM);
+	ck_assert_uint_eq(init_req_fds(&q), 4);
 	q = exec_req(INIT_EXEC_TTY | INIT_EXEC_SHELL | INIT_EXEC_SESSION);
 	ck_assert_uint_eq(init_req_fds(&q), 2);
 	for (uint32_t op = INIT_FILE_READ; op <= INIT_FILE_WALK; op++) {

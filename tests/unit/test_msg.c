@@ -76,6 +76,8 @@ START_TEST(decoded_fields_are_what_was_encoded)
 		ck_assert_str_eq(ak_strs_next(&d.body.argv, &pos), sample_argv[i]);
 	ck_assert_ptr_null(ak_strs_next(&d.body.argv, &pos));
 	ck_assert_uint_eq(ak_exec_nfds(&d), 3);
+	d.kind = AK_EXEC_PROGRAM;
+	ck_assert_uint_eq(ak_exec_nfds(&d), 4);
 }
 END_TEST
 
