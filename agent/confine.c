@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/landlock.h>
 #include <stdint.h>
 #include <string.h>
@@ -147,10 +148,21 @@ static int limit(int resource, rlim_t value)
 	return setrlimit(resource, &(struct rlimit){ value, value }) < 0 ? -errno : 0;
 }
 
+/* ak starts us without any; whoever else does not get more. The bounding set needs a capability to change, and is no right */
+static int drop_capabilities(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	const struct __user_cap_data_struct none[2] = { { 0 } };
+
+	return syscall(SYS_capset, &head, none) < 0 ? -errno : 0;
+}
+
 int confine_apply(const struct confine *c, struct ak_err *err)
 {
-	int lack = 0, rc;
+	int lack = 0, rc = drop_capabilities();
 
+	if (rc < 0)
+		return ak_err_sys(err, -rc, "confine the agent: drop capabilities");
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return ak_err_sys(err, errno, "confine the agent: prctl");
 	if (limit(RLIMIT_CORE, 0) < 0 || limit(RLIMIT_NOFILE, FILES_MAX) < 0 || limit(RLIMIT_DATA, DATA_MAX) < 0 ||

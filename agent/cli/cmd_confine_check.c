@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ak-agent confine-check DIR: a test's way to see what the confinement of `ak run` leaves. DIR stands for the session's folder. One
- * line a try: "BLOCKED NAME errno", "OPEN NAME", or "ALLOWED NAME" for what must work. Process: agent. Privilege: none.
+ * ak-agent confine-check DIR [--unconfined]: a test's way to see what the confinement of `ak run` leaves. DIR stands for the session's
+ * folder. One line a try: "BLOCKED NAME errno", "OPEN NAME", or "ALLOWED NAME" for what must work. The control does the same without
+ * confinement. Process: agent. Privilege: none.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,6 +46,39 @@ static void must_fail(const char *name, long got)
 static void must_work(const char *name, long got)
 {
 	line(got < 0 ? "BROKEN" : "ALLOWED", name, got < 0 ? ak_errno_name(errno) : "");
+}
+
+/*
+ * A control does not confine: what then succeeds is done in a child, for an exec would end us and a tracer stop us. Return: as @try
+ */
+static long in_child(bool control, long (*try)(void))
+{
+	int status = 0;
+	pid_t pid;
+
+	if (!control)
+		return try();
+	pid = fork();
+	if (pid == 0)
+		_exit(try() < 0 ? errno : 0);
+	if (pid < 0 || waitpid(pid, &status, 0) < 0)
+		return -1;
+	errno = WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
+	return errno ? -1 : 0;
+}
+
+/* A call that is not filtered and wants one: CAP_NET_ADMIN, socket(7) */
+static long try_capability(void)
+{
+	AK_AUTO_FD fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int size = 1 << 20;
+
+	return fd < 0 ? 0 : setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
+}
+
+static long try_trace(void)
+{
+	return ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 }
 
 static long try_exec(void)
@@ -100,13 +134,14 @@ static long try_thread(void)
 	return e ? -1 : 0;
 }
 
-static void try_all(int dir, int lack)
+static void try_all(int dir, int lack, bool control)
 {
 	struct rlimit more = { 4096, 4096 };
 
-	must_fail("exec", try_exec());
+	must_fail("capability", try_capability());
+	must_fail("exec", in_child(control, try_exec));
 	must_fail("process", try_process());
-	must_fail("ptrace", ptrace(PTRACE_TRACEME, 0, NULL, NULL));
+	must_fail("ptrace", in_child(control, try_trace));
 	must_fail("namespace", unshare(CLONE_NEWUSER));
 	must_fail("keyring", syscall(SYS_keyctl, 0, -3, 0, 0, 0));
 	must_fail("io_uring", syscall(SYS_io_uring_setup, 1, NULL));
@@ -121,7 +156,8 @@ static void try_all(int dir, int lack)
 		must_fail("open-environ", try_open("/proc/self/environ", O_RDONLY));
 		must_fail("open-ssh", try_open("/etc/ssh/ssh_config", O_RDONLY));
 		must_fail("write-tmp", try_open("/tmp/.ak-confine-check", O_WRONLY | O_CREAT));
-		must_fail("write-certificates", try_open("/etc/ssl/.ak-confine-check", O_WRONLY | O_CREAT));
+		if (!control)	/* root's control would write there */
+			must_fail("write-certificates", try_open("/etc/ssl/.ak-confine-check", O_WRONLY | O_CREAT));
 	}
 	if (!(lack & CONFINE_NO_MDWE))
 		must_fail("executable-memory", try_executable_memory());
@@ -135,19 +171,21 @@ static void try_all(int dir, int lack)
 
 int cmd_confine_check(int argc, char *argv[], char *envp[])
 {
-	struct confine c = { .dir = argc == 1 ? open(argv[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1 };
+	bool control = argc == 2 && strcmp(argv[1], "--unconfined") == 0;
+	struct confine c = { .dir = argc == 1 || control ? open(argv[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1 };
 	struct ak_err err = { 0 };
-	int lack;
+	int lack = 0;
 
 	(void)envp;
 	if (c.dir < 0) {
-		(void)ak_err_set(&err, EINVAL, "confine-check: one folder is taken");
+		(void)ak_err_set(&err, EINVAL, "confine-check: one folder is taken, and --unconfined behind it");
 		return cli_fail(&err, 2);
 	}
-	lack = confine_apply(&c, &err);
+	if (!control)
+		lack = confine_apply(&c, &err);
 	if (lack < 0)
 		return cli_fail(&err, 1);
-	try_all(c.dir, lack);
+	try_all(c.dir, lack, control);
 	ak_fd_close(&c.dir);
 	return 0;
 }

@@ -1045,6 +1045,39 @@ for w in cow direct; do
 	wait $p
 done
 
+# the same without confinement: each try is one that would succeed
+t confinement:control
+run "${AK%/*}/ak-agent" confine-check "$DIR/own" --unconfined
+for c in exec process ptrace signal-parent proc-mem open-passwd open-root open-environ write-tmp dumpable-again; do
+	ok "$c would be seen" grep -qx "OPEN $c " "$O"
+done
+[ "$WHO" != root ] || ok "capability would be seen" grep -qx "OPEN capability " "$O"
+rm -f /tmp/.ak-confine-check
+
+# agent_of PID - ak-agent of the ak PID
+agent_of() {
+	local p
+	for p in $(cat "/proc/$1/task/$1/children"); do
+		[ "$(cat "/proc/$p/comm")" != ak-agent ] || echo "$p"
+	done
+}
+
+# the agent of a run that goes on, looked at from outside
+t confinement:of-a-run
+say "$(bash_step 'touch begun; while [ ! -e go ]; do sleep 0.05; done')" "$answer"
+"$AK" run -C "$WS" --write direct -y --api replay --replay "$R" -q -o json go </dev/null >"$O" 2>"$E" &
+p=$!
+wait_for test -e "$WS/begun"
+a=$(agent_of $p)
+is "no capability, no new ones, a filter" "$(sed -nE 's/^(CapInh|CapPrm|CapEff|CapAmb|NoNewPrivs|Seccomp):\s*//p' "/proc/$a/status" | tr '\n' ' ')" \
+	"0000000000000000 0000000000000000 0000000000000000 0000000000000000 1 2 "
+is "not dumpable: its files are root's" "$(stat -c %u "/proc/$a/fd")" 0
+[ "$WHO" = root ] || no "and closed to its own user" ls "/proc/$a/fd"
+no "no core file" grep -qE '^Max core file size +[1-9u]' "/proc/$a/limits"
+touch "$WS/go"
+wait $p
+is "exit code" $? 0
+
 # three wire formats, the agent confined: two turns with calls and one without, over TLS and without
 t server
 if need "$PY" openssl; then
