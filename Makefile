@@ -300,6 +300,8 @@ $(AGENT_BENCH): $(B)/bench/%: tests/bench/%.c $(AGENT_OBJ)
 bench: all client $(AGENT_BENCH)
 	for b in $(AGENT_BENCH); do $$b || exit 1; done
 	tests/bench/bench.sh $(B)/ak
+	tests/bench/turn.sh $(B)/ak
+	tests/bench/agent_memory.sh $(B)/ak 200 12288
 
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h')
