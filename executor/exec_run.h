@@ -43,7 +43,8 @@ struct exec_run {
 	struct plain plain;
 	struct cow cow;
 	struct sandbox sb;
-	struct ahead ahead;	/* the child of @sb, begun while there is no plan yet */
+	struct ahead own_ahead;	/* the child of @sb, begun while there is no plan yet */
+	struct ahead *ahead;	/* @own_ahead, or the one that began before main() */
 	struct mnt_late late;	/* the sandbox's mounts, which the kernel takes apart after us */
 	struct relay_sandbox rs;	/* of @sb, once it was created */
 	struct backend_facts *facts;	/* of a backend other than native; owned; NULL */

@@ -190,8 +190,6 @@ int sandbox_config_open(const struct plan *p, int landlock_abi, struct ak_err *e
 	return encode_config(&c, err);
 }
 
-#define NAMESPACES (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
-
 static uint64_t clone_flags(const struct plan *plan)
 {
 	uint32_t weaken = ak_weaken_mask();
@@ -207,11 +205,24 @@ static uint64_t clone_flags(const struct plan *plan)
 	return flags;
 }
 
-void sandbox_ahead(const struct exec_opts *o, struct ahead *ret)
+bool sandbox_ahead(const struct exec_opts *o, struct ahead *a)
 {
-	if (ak_weaken_mask() == 0 && geteuid() != 0 && getegid() != 0 && o->net == NET_NONE && !o->user_given && !o->nesting &&
-	    o->isolation == ISOLATION_NAMESPACES)
-		ahead_begin(ret, NAMESPACES);
+	if (ak_weaken_mask() != 0 || geteuid() == 0 || getegid() == 0 || o->net != NET_NONE || o->user_given || o->nesting ||
+	    o->isolation != ISOLATION_NAMESPACES)
+		return false;
+	if (a->early)
+		ahead_adopt(a);
+	if (a->pid <= 0)
+		ahead_begin(a, AHEAD_NAMESPACES);
+	return true;
+}
+
+static bool has_proc(const struct plan *p)
+{
+	for (size_t i = 0; i < p->nmounts; i++)
+		if (p->mounts[i].kind == PM_PROC)
+			return strcmp(p->mounts[i].dst, "/proc") == 0;
+	return false;
 }
 
 /* was it right to begin before the plan was there? */
@@ -219,8 +230,9 @@ static bool as_usual(const struct sandbox_birth *b)
 {
 	const struct plan *p = b->s.plan;
 
-	return ak_weaken_mask() == 0 && !b->s.wait_go && b->cgroup < 0 && b->s.uid.inside != 0 && b->s.gid.inside != 0 &&
-	       p->net == NET_NONE && !p->plain && !p->nesting && !p->serve && !p->background;
+	return ak_weaken_mask() == 0 && !b->s.wait_go && b->cgroup < 0 && b->s.uid.inside == b->ahead->uid &&
+	       b->s.gid.inside == b->ahead->gid && p->net == NET_NONE && !p->plain && !p->nesting && !p->serve && !p->background &&
+	       p->root == PLAN_ROOT_TMPFS && p->identity != PLAN_ID_ROOT && has_proc(p);
 }
 
 static int say_go(int ctl, struct ak_err *err)

@@ -2,6 +2,9 @@
 /* Clones the set-up child before the plan is made. Process: executor; set-up child. Privilege: none on the host. */
 #include "executor/ns/ahead.h"
 
+#if defined(__x86_64__)
+#include <asm/prctl.h>
+#endif
 #include <errno.h>
 #include <linux/futex.h>
 #include <linux/sched.h>
@@ -21,6 +24,7 @@
 #include "executor/ns/vclone.h"
 #include "executor/shared/ak_fd.h"
 
+#define HELPER_STACK 4096
 #define FDS_MAX 6	/* ctl, config, init and three streams */
 
 union control {
@@ -73,7 +77,7 @@ static struct setup receive(const struct ahead *a)
 	long r;
 
 	do
-		r = vcall(SYS_recvmsg, a->sock[1], (long)(uintptr_t)&h, MSG_CMSG_CLOEXEC, 0, 0);
+		r = vcall(SYS_recvmsg, a->far, (long)(uintptr_t)&h, MSG_CMSG_CLOEXEC, 0, 0);
 	while (r == -EINTR);
 	if (r != 1)
 		leave();	/* the executor is gone, or has no use for us */
@@ -87,19 +91,44 @@ static struct setup receive(const struct ahead *a)
 	return s;
 }
 
+/* the executor's libc was not there when we were born; it is suspended now, and what it has is ours to use */
+static void take_libc(const struct ahead *a)
+{
+#if defined(__x86_64__)
+	if (a->early && vcall(SYS_arch_prctl, ARCH_SET_FS, (long)a->tls, 0, 0, 0) < 0)
+		leave();
+#endif
+}
+
+static void close_inherited(const struct ahead *a)
+{
+	const unsigned keep = (unsigned)a->far;
+
+	if ((keep > 3 && vcall(SYS_close_range, 3, keep - 1, 0, 0, 0) < 0) || vcall(SYS_close_range, keep + 1, ~0U, 0, 0, 0) < 0)
+		leave();
+}
+
+/* never returns: the guard of its stack frame may change on the way */
 static void child(void *arg)
 {
 	struct ahead *a = arg;
 	struct setup s;
 
 	/* should the executor have died already, end of file on the socket says so */
-	(void)vcall(SYS_close, a->sock[0], 0, 0, 0, 0);
+	if (a->early)
+		close_inherited(a);
+	else
+		(void)vcall(SYS_close, a->sock[0], 0, 0, 0, 0);
 	if (vcall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
 		leave();
 	(void)vcall(SYS_umask, 0, 0, 0, 0, 0);	/* as setup.c has it when the thread takes its copy */
 	a->net.job.limit_dir = nslimit_raw();
 	netns_start(&a->net);
+	if (prework_do(a->uid, a->gid, &a->done) < 0)
+		leave();
 	s = receive(a);
+	take_libc(a);
+	a->took = true;
 	/* the executor is suspended from here on: libc is ours */
 	setup_child(&s);
 }
@@ -115,17 +144,94 @@ void ahead_beside(struct ahead *a, void (*fn)(void *arg), void *arg)
 
 /* ---- the executor ---- */
 
+static struct netns_job job_of(struct ahead *a)
+{
+	return (struct netns_job){ .loopback = true, .limit_dir = -1, .limits = { "0", "0" }, .after = thread_waits, .arg = a };
+}
+
+static void clone_and_leave(void *arg)
+{
+	struct ahead *a = arg;
+	struct clone_args args = { .flags = AHEAD_NAMESPACES | CLONE_PARENT };
+	pid_t pid = vclone_on(&args, a->stack_early + HELPER_STACK, a->stack_size - HELPER_STACK, &a->tid, child, a);
+
+	a->pid = pid > 0 ? pid : 0;
+	vexit();
+}
+
+void ahead_early(struct ahead *a, void *stack, size_t stack_size)
+{
+	/* descriptors are copied once, for the child */
+	struct clone_args args = { .flags = CLONE_FS | CLONE_FILES, .exit_signal = SIGCHLD };
+	const struct netns_job job = job_of(a);
+	long r;
+
+	a->pidfd = -1;
+	a->early = true;
+	a->uid = (unsigned)vcall(SYS_geteuid, 0, 0, 0, 0, 0);
+	a->gid = (unsigned)vcall(SYS_getegid, 0, 0, 0, 0, 0);
+	a->stack_early = stack;
+	a->stack_size = stack_size;
+	netns_promise(&a->net, &job);
+	r = vcall(SYS_socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, (long)(uintptr_t)a->sock, 0);
+	if (r < 0)
+		a->sock[0] = a->sock[1] = -1;
+	a->far = a->sock[1];
+	if (r >= 0)
+		r = vclone_on(&args, stack, HELPER_STACK, &a->helper_tid, clone_and_leave, a);
+	a->helper = r > 0 ? (pid_t)r : 0;
+}
+
+void ahead_settle(struct ahead *a)
+{
+	if (a->helper > 0)
+		vclone_wait(&a->helper_tid);
+	ak_fd_close(&a->sock[1]);
+	if (a->pid <= 0)
+		ahead_end(a);
+}
+
+#if defined(__x86_64__)
+static uintptr_t thread_pointer(void)
+{
+	uintptr_t p;
+
+	__asm__("mov %%fs:0, %0" : "=r"(p));	/* it begins with its own address: System V ABI, thread-local storage */
+	return p;
+}
+#else
+static uintptr_t thread_pointer(void)
+{
+	return 0;
+}
+#endif
+
+void ahead_adopt(struct ahead *a)
+{
+	if (a->pid <= 0)
+		return;
+	a->tls = thread_pointer();
+	a->pidfd = (int)syscall(SYS_pidfd_open, a->pid, 0);
+	netns_tell(&a->net);
+	if (a->pidfd < 0 || !a->net.up)
+		ahead_end(a);
+}
+
 void ahead_begin(struct ahead *a, uint64_t flags)
 {
 	struct clone_args args = { .flags = flags | CLONE_PIDFD, .pidfd = (uint64_t)(uintptr_t)&a->pidfd, .exit_signal = SIGCHLD };
-	const struct netns_job job = { .loopback = true, .limit_dir = -1, .limits = { "0", "0" }, .after = thread_waits, .arg = a };
+	const struct netns_job job = job_of(a);
 	pid_t pid;
 
+	a->early = a->took = false;
+	a->uid = geteuid();
+	a->gid = getegid();
 	netns_prepare(&a->net, &job);
 	if (!a->net.up || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, a->sock) < 0) {
 		ahead_end(a);
 		return;
 	}
+	a->far = a->sock[1];
 	pid = vclone_begin(&args, &a->stack, &a->tid, child, a);
 	if (pid > 0)
 		a->pid = pid;
@@ -157,18 +263,34 @@ pid_t ahead_go(struct ahead *a, const struct setup *s, int *ret_pidfd)
 	if (r != 1)
 		return r < 0 ? (pid_t)r : -EIO;
 	vclone_wait(&a->tid);
+	if (!a->took)
+		return -ECHILD;
 	*ret_pidfd = ak_fd_take(&a->pidfd);
 	a->pid = 0;
 	ahead_end(a);
 	return pid;
 }
 
+/* by its id: it is our child, and nobody else waits for it */
+static void end_child(pid_t pid)
+{
+	(void)kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+static void reap_helper(struct ahead *a)
+{
+	while (a->helper > 0 && waitpid(a->helper, NULL, 0) < 0 && errno == EINTR)
+		;
+	a->helper = 0;
+}
+
 void ahead_end(struct ahead *a)
 {
-	if (a->pid > 0) {
-		(void)syscall(SYS_pidfd_send_signal, a->pidfd, SIGKILL, NULL, 0);
-		(void)waitid(P_PIDFD, (id_t)a->pidfd, NULL, WEXITED);
-	}
+	if (a->pid > 0)
+		end_child(a->pid);
+	reap_helper(a);
 	a->pid = 0;
 	netns_release(&a->net);
 	vclone_end(&a->stack);

@@ -3,24 +3,29 @@
 #ifndef AK_NS_AHEAD_H
 #define AK_NS_AHEAD_H
 
+#include <linux/sched.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "executor/ns/netns.h"
+#include "executor/ns/prework.h"
 
 struct setup;
 
 /*
  * A new network namespace takes longer than anything else of a start, and needs nothing of the plan; a second processor is idle
  * while the executor makes that. So the child is cloned first, into the executor's memory, starts its second thread, which makes
- * the network namespace, and waits. What keeps them apart until ahead_go(): child and thread make system calls and touch nothing of
- * libc (as vthread()'s functions), and write no memory but their stacks and struct ahead. From ahead_go() on it is as with
- * vclone(): the executor is suspended until the child's exec. What was opened meanwhile is sent to the child.
+ * the network namespace, does what else needs no plan (prework.h), and waits. What keeps them apart until ahead_go(): child and thread
+ * make system calls and touch nothing of libc (as vthread()'s functions), and write no memory but their stacks and struct ahead. From
+ * ahead_go() on it is as with vclone(): the executor is suspended until the child's exec. What was opened meanwhile is sent to the child.
  */
 struct ahead {
 	pid_t pid;			/* 0: there is none */
 	int pidfd;			/* owned; -1 */
 	int sock[2];			/* the executor's and the child's end; owned; -1 */
+	int far;			/* the child's end, as it is numbered in the child */
 	void *stack;			/* owned; NULL */
 	volatile uint32_t tid;		/* futex: not 0 while the child uses our memory */
 	const struct setup *s;		/* set before the message that says go */
@@ -28,7 +33,19 @@ struct ahead {
 	uint32_t ready;			/* futex: what the thread goes on with is known */
 	void (*after)(void *arg);
 	void *arg;
+	unsigned uid, gid;		/* the executor's */
+	struct prework done;		/* by the child before the message comes */
+	volatile bool took;		/* by the child: it has got the message, and whatever goes wrong is told by it */
+	pid_t helper;			/* early: the process that clones the child, as its sibling; 0: there is none any more */
+	volatile uint32_t helper_tid;	/* futex: not 0 while it is at work */
+	char *stack_early;		/* early: the child's, which is nobody's to give back */
+	size_t stack_size;
+	bool early;			/* born by ahead_early() */
+	uintptr_t tls;			/* early: libc's thread pointer, which was not there yet; set before the message */
 };
+
+/* but CLONE_NEWNET: see netns.h */
+#define AHEAD_NAMESPACES (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
 
 #define AHEAD_NONE { .pidfd = -1, .sock = { -1, -1 } }
 
@@ -42,10 +59,27 @@ struct ahead {
 void ahead_begin(struct ahead *a, uint64_t flags);
 
 /**
+ * ahead_early() - the same before there is a libc: see early.h
+ * @a:		all zero
+ * @stack:	for the child; aligned to 16 bytes, and there as long as the program runs; its lowest page is the helper's
+ * Restricted as vthread()'s function is. To clone into new namespaces takes long, so a helper does that, on another processor. Inherited
+ * descriptors are closed in the child only. Nothing may open or close any before ahead_settle().
+ */
+void ahead_early(struct ahead *a, void *stack, size_t stack_size);
+
+/** ahead_settle() - until it is known whether there is a child: then @a->pid is not 0, and sock[0] is to be left open */
+void ahead_settle(struct ahead *a);
+
+/** ahead_adopt() - go on with that child: as after ahead_begin(), and there may be none. ahead_end() does without. */
+void ahead_adopt(struct ahead *a);
+
+/**
  * ahead_go() - let it become the sandbox: setup_child(@s); returns when it has become ak-init, or ended
- * Requires: @s->ahead is @a; ids inside that are not 0, a network of its own, no nesting, no cgroup of its own.
+ * Requires: @s->ahead is @a; ids inside as outside, not 0; the usual root view with a /proc; a network of its own, no nesting, no cgroup
+ * of its own.
  * @ret_pidfd:	the caller's
- * Return: its pid; negative errno when its descriptors could not be sent: ahead_end() then, and clone another one.
+ * Return: its pid; negative errno when its descriptors could not be sent or it could not do its prework: ahead_end() then, and clone
+ * another one, which may tell why.
  */
 pid_t ahead_go(struct ahead *a, const struct setup *s, int *ret_pidfd);
 

@@ -18,6 +18,7 @@
 
 #include "executor/ns/explode.h"
 #include "executor/ns/sysmount.h"
+#include "executor/ns/vclone.h"
 #include "executor/plan.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
@@ -85,6 +86,8 @@ int mount_begin(struct mnt_ctx *c, struct ak_err *err)
 	const struct plan_mount overlay = { .size_bytes = p->root_size_bytes, .mode = 0755 };
 	int r;
 
+	if (c->root >= 0)
+		return 0;	/* mount_take_over() */
 	/* onto "/": a path lookup of ours still starts at the host's root below it */
 	r = mount_new_tmpfs(AT_FDCWD, "/", p->root == PLAN_ROOT_OVERLAY ? &overlay : &plain, mount_attrs(c, 0));
 	if (r < 0)
@@ -99,6 +102,32 @@ int mount_begin(struct mnt_ctx *c, struct ak_err *err)
 			return r;
 	}
 	return make_masks(c, err);
+}
+
+/* mount_begin() for PLAN_ROOT_TMPFS, whose numbers these are */
+int mount_early_root(int *ret)
+{
+	static const char options[] = "size=16777216,mode=0755,nr_inodes=16384";
+	static const char top[] = "/", up[] = "/..", file[] = MOUNT_MASK_FILE, dir[] = MOUNT_MASK_DIR;
+	long r = part_mount("tmpfs", top, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, options);
+
+	_Static_assert(ROOT_SIZE_BYTES == 16777216 && ROOT_INODES == 16384, "as mount_begin() has them");
+	if (r >= 0)
+		r = vcall(SYS_openat, AT_FDCWD, (long)(uintptr_t)up, O_PATH | O_DIRECTORY | O_CLOEXEC, 0, 0);
+	if (r < 0)
+		return (int)r;
+	*ret = (int)r;
+	r = vcall(SYS_mknodat, *ret, (long)(uintptr_t)file, S_IFREG | 0000, 0, 0);
+	if (r >= 0)
+		r = vcall(SYS_mkdirat, *ret, (long)(uintptr_t)dir, 0000, 0, 0);
+	return r < 0 ? (int)r : 0;
+}
+
+void mount_take_over(struct mnt_ctx *c, int root, int proc)
+{
+	c->root = root;
+	c->proc.fd = proc;
+	atomic_store(&c->proc.state, PART_DONE);
 }
 
 int mount_cover_clone(struct mnt_ctx *c, bool dir, struct ak_err *err)
@@ -180,6 +209,9 @@ static int system_finish(struct mnt_ctx *c, struct ak_err *err)
 		return ak_err_sys(err, errno, "make the root view read-only");
 	if (sys_mount_setattr(c->root, "", AT_EMPTY_PATH, &clear) < 0)
 		return ak_err_sys(err, errno, "keep the root writable while it is built");
+	/* programs write to /proc/self */
+	if (c->proc.fd >= 0 && sys_mount_setattr(c->proc.fd, "", AT_EMPTY_PATH, &clear) < 0)
+		return ak_err_sys(err, errno, "keep /proc writable");
 	return 0;
 }
 

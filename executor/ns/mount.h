@@ -57,6 +57,18 @@ struct mnt_ctx {
 void mount_init(struct mnt_ctx *c, const struct plan *p, uint32_t weaken);
 
 /**
+ * mount_early_root(), mount_early_proc() - mount_begin() and the row of /proc for a root view that no plan is there for yet
+ * @root:	what the first one gave
+ * @ret:	an O_PATH descriptor, the caller's until mount_take_over()
+ * Restricted as prework_do() is. Changes the working directory. Return: 0 or negative errno.
+ */
+int mount_early_root(int *ret);
+int mount_early_proc(int root, int *ret);
+
+/** mount_take_over() - after mount_init(), for a plan with the usual root view: go on with these, which become c's */
+void mount_take_over(struct mnt_ctx *c, int root, int proc);
+
+/**
  * mount_begin() - attach the new, empty root
  * Requires: a mount namespace of our own, capabilities in the user namespace that owns it, ids mapped.
  * Return: 0 or negative errno.

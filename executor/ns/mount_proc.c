@@ -15,6 +15,7 @@
 #include "executor/ns/sysmount.h"
 #include "executor/ns/vclone.h"
 #include "executor/plan.h"
+#include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_weaken.h"
@@ -34,7 +35,7 @@ enum proc_cover {
  * HARDENING 39. Modes are those of Linux 6.1 to 6.18 (fs/proc, kernel, mm); each cover costs about 7 us of a start.
  */
 static const struct proc_row {
-	const char *name;
+	char name[16];	/* no pointer: prework_do() comes before relocations */
 	bool dir;
 	enum proc_cover cover;
 } proc_rows[] = {
@@ -187,8 +188,35 @@ static int spare_proc(struct mnt_ctx *c, struct ak_err *err)
 	return cover < 0 ? cover : mount_attach(cover, dir, "/" MOUNT_SPARE_DIR, err);
 }
 
+int mount_early_proc(int root, int *ret)
+{
+	static const char name[] = "proc", dir[] = "../" MOUNT_MASK_DIR, file[] = "../" MOUNT_MASK_FILE;
+	struct mnt_ctx c AK_UNINIT;	/* the members that are read are written here */
+	long r = vcall(SYS_fchdir, root, 0, 0, 0, 0);
+
+	c.weaken = 0;
+	c.keep_uid0 = false;
+	if (r >= 0)
+		r = vcall(SYS_mkdirat, AT_FDCWD, (long)(uintptr_t)name, 0755, 0, 0);
+	if (r >= 0)
+		r = part_mount(name, name, mount_attrs(&c, MOUNT_ATTR_NOEXEC), NULL);
+	if (r >= 0)
+		r = vcall(SYS_openat, AT_FDCWD, (long)(uintptr_t)name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0, 0);
+	if (r < 0)
+		return (int)r;
+	*ret = c.proc.fd = (int)r;
+	r = vcall(SYS_fchdir, c.proc.fd, 0, 0, 0, 0);
+	if (r >= 0)
+		r = part_bind(dir, FIRST_DIR);
+	if (r >= 0)
+		r = part_bind(file, FIRST_FILE);
+	return r < 0 ? (int)r : mount_proc_covers(&c);
+}
+
 int mount_proc(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
 {
+	if (c->proc.fd >= 0)
+		return 0;	/* mount_take_over() */
 	if (c->plan->nesting) {
 		int r = spare_proc(c, err);
 

@@ -29,6 +29,7 @@
 #include "executor/ns/mount.h"
 #include "executor/ns/netns.h"
 #include "executor/ns/nslimit.h"
+#include "executor/ns/prework.h"
 #include "executor/plan.h"
 #include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_err.h"
@@ -37,7 +38,6 @@
 #include "executor/shared/ak_weaken.h"
 
 #define NESTED_NAMESPACES "32"		/* of each kind, with --nesting */
-#define OOM_SCORE_ADJ "500"		/* a sandbox goes before the user's own programs; HARDENING 89 */
 
 static _Noreturn void child_fail(const struct setup *s, const struct ak_err *err)
 {
@@ -80,7 +80,11 @@ static int write_file(int dir, const char *path, const char *text)
 /* ids: maps, our own ids, and what must be written while /proc/self still belongs to us (setresuid makes us non-dumpable) */
 static int step_identity(const struct setup *s, struct ak_err *err)
 {
-	int r = s->wait_go ? wait_for_go(s, err) : userns_write_maps(0, s->uid, s->gid, true, err);
+	int r;
+
+	if (s->ahead)
+		return 0;	/* prework_do() */
+	r = s->wait_go ? wait_for_go(s, err) : userns_write_maps(0, s->uid, s->gid, true, err);
 
 	if (r < 0)
 		return r;
@@ -121,7 +125,7 @@ static int step_cgroup_namespace(const struct setup *s, struct ak_err *err)
 
 static int step_keyring(const struct setup *s, struct ak_err *err)
 {
-	if (AK_WEAK(s->weaken, AK_WEAK_KEYRING))
+	if (AK_WEAK(s->weaken, AK_WEAK_KEYRING) || s->ahead)
 		return 0;
 	/* namespaces do not cover the session keyring; a kernel without keys has nothing to share */
 	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS)
@@ -211,6 +215,8 @@ static int begin_beside(const struct setup *s, struct beside *b, struct ak_err *
 	b->net = a ? &a->net : &b->own_net;
 	mount_init(&b->root, s->plan, s->weaken);
 	(void)umask(0);	/* before the thread takes its copy */
+	if (a)
+		mount_take_over(&b->root, a->done.root, a->done.proc);
 	if (a)
 		ahead_beside(a, build_parts, &b->root);
 	else if (own_network(s))

@@ -109,8 +109,8 @@ START_TEST(it_becomes_what_it_is_told)
 {
 	static struct ahead a;
 	char host[] = "ahead", cwd[] = "/", text[AK_INIT_MSG_MAX];
-	struct plan plan = { .root = PLAN_ROOT_TMPFS, .net = NET_NONE, .hostname = host, .cwd = cwd, .uid = 4711, .gid = 4711 };
-	struct setup s = { .plan = &plan, .stdio = { 0, 1, 2 }, .uid = { 4711, geteuid(), 1 }, .gid = { 4711, getegid(), 1 } };
+	struct plan plan = { .root = PLAN_ROOT_TMPFS, .net = NET_NONE, .hostname = host, .cwd = cwd, .uid = geteuid(), .gid = getegid() };
+	struct setup s = { .plan = &plan, .stdio = { 0, 1, 2 }, .uid = { geteuid(), geteuid(), 1 }, .gid = { getegid(), getegid(), 1 } };
 	struct init_msg m;
 	int ctl[2], pidfd = -1, status, before = open_fds();
 	pid_t pid;
@@ -143,6 +143,27 @@ START_TEST(it_becomes_what_it_is_told)
 }
 END_TEST
 
+/* what it was told to do it may be too late to do: then the executor makes another one, and that tells why */
+START_TEST(one_that_could_not_do_its_prework_is_noticed)
+{
+	static struct ahead a;
+	struct plan plan = { .root = PLAN_ROOT_TMPFS, .net = NET_NONE };
+	struct setup s = { .plan = &plan, .stdio = { 0, 1, 2 }, .ahead = &a };
+	int pidfd = -1, before = open_fds();
+
+	a = (struct ahead)AHEAD_NONE;
+	/* without a mount namespace of its own it may not mount */
+	ahead_begin(&a, CLONE_NEWUSER | CLONE_NEWPID);
+	if (a.pid <= 0)
+		return;
+	s.ctl = s.ctl_parent = s.config = s.init = 0;
+	ck_assert_int_lt(ahead_go(&a, &s, &pidfd), 0);
+	ck_assert_int_eq(pidfd, -1);
+	ahead_end(&a);
+	ck_assert_int_eq(open_fds(), before);
+}
+END_TEST
+
 START_TEST(without_namespaces_there_is_none)
 {
 	static struct ahead a = AHEAD_NONE;
@@ -165,6 +186,7 @@ int main(void)
 	tcase_add_test(t, one_that_is_not_needed_is_gone);
 	tcase_add_test(t, it_ends_with_the_executor);
 	tcase_add_test(t, it_becomes_what_it_is_told);
+	tcase_add_test(t, one_that_could_not_do_its_prework_is_noticed);
 	tcase_add_test(t, without_namespaces_there_is_none);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);
