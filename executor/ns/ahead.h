@@ -89,7 +89,7 @@ void ahead_end(struct ahead *a);
 /**
  * ahead_beside() - what the second thread does when it is done with the network
  * @fn:		restricted as vthread()'s function is; called once
- * Process: set-up child, after ahead_go(). The thread is for netns_join() to wait for.
+ * Process: set-up child, after ahead_go(). The thread is for netns_end() to wait for.
  */
 void ahead_beside(struct ahead *a, void (*fn)(void *arg), void *arg);
 

@@ -14,6 +14,7 @@ struct plan_mount;
 
 #define MOUNT_EXPLODED_MAX 32
 
+enum { OLD_STAYS, OLD_DETACH, OLD_DONE };
 enum { PART_NONE, PART_OFFERED, PART_TAKEN, PART_DONE };
 
 /**
@@ -47,6 +48,9 @@ struct mnt_ctx {
 	struct mnt_part proc;		/* covers in the new procfs */
 	struct mnt_part dev;		/* what is in the new /dev, which becomes read-only at the end */
 	char shm_options[MOUNT_OPTIONS_MAX];
+	bool beside;			/* another thread is in mount_parts_beside() */
+	atomic_int old;			/* OLD_*: the old root; a futex */
+	int detached;			/* what came of OLD_DETACH: negative errno */
 	int exploded[MOUNT_EXPLODED_MAX];	/* tmpfs that stand in for read-only folders, made read-only at the end */
 	unsigned nexploded;
 	uint32_t weaken;		/* AK_WEAK_* of a test build */
@@ -84,24 +88,33 @@ int mount_all(struct mnt_ctx *c, struct ak_err *err);
  */
 void mount_parts(struct mnt_ctx *c);
 
-/** mount_parts_beside() - for the other thread: mount_parts() as often as there is something, until mount_parts_end() */
+/**
+ * mount_parts_beside() - for the other thread: mount_parts() as often as there is something, until mount_parts_end(); then detaches the
+ * old root
+ */
 void mount_parts_beside(struct mnt_ctx *c);
 
-/** mount_parts_end() - nothing will be on offer any more; always, or the other thread does not end */
+/** mount_parts_end() - nothing will be on offer any more */
 void mount_parts_end(struct mnt_ctx *c);
+
+/** mount_give_up() - the other thread has nothing to wait for any more; after a failure, or it does not end. Safe at any time. */
+void mount_give_up(struct mnt_ctx *c);
 
 /**
  * mount_leave_host() - pivot_root, old root detached, working directory "/"
- * Leaves: nothing of the host reachable but what the plan showed. Parts still on offer are built first; /dev is
- * waited for, since its nodes are found by the host's paths.
+ * Parts still on offer are built first; /dev is waited for, since its nodes are found by the host's paths. The kernel waits a while when
+ * a mount is taken away, so where there is another thread that does it, beside what follows: mount_check_alone().
  */
 int mount_leave_host(struct mnt_ctx *c, struct ak_err *err);
 
-/**
- * mount_seal() - our own file systems read-only, and a look whether the new root is the only one
- * Requires: no other thread in mount_parts().
- */
+/** mount_seal() - our own file systems read-only */
 int mount_seal(struct mnt_ctx *c, struct ak_err *err);
+
+/**
+ * mount_check_alone() - is the old root gone, and the new one the only one?
+ * Requires: no other thread any more. Nothing hostile may run before. Leaves: nothing of the host reachable but what the plan showed.
+ */
+int mount_check_alone(struct mnt_ctx *c, struct ak_err *err);
 
 /**
  * mount_target() - an O_PATH descriptor for a mount point, made if it is missing
@@ -165,6 +178,12 @@ int part_mount(const char *type, const char *dst, unsigned flags, const char *op
 
 /** part_flags() - @attr_set for everything below the mount @fd and for it too, then read-only off again for itself */
 int part_flags(int fd, uint64_t attr_set);
+
+/** part_detach_old() - after pivot_root(".", "."): what lies on the new root is taken away. Changes the working directory. */
+int part_detach_old(const struct mnt_ctx *c);
+
+/** mount_say_old() - what the other thread is to do about the old root: OLD_* */
+void mount_say_old(struct mnt_ctx *c, int old);
 
 /** mount_part_offer() - whoever has time may build it now */
 void mount_part_offer(struct mnt_ctx *c, struct mnt_part *p);

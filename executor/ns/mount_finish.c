@@ -26,17 +26,21 @@ static int set_readonly(int fd, const char *what, struct ak_err *err)
 	return 0;
 }
 
-/* "/.." steps up through whatever is stacked on the root: it must be the root itself */
-static int check_alone(const struct mnt_ctx *c, struct ak_err *err)
+/* the old root lies on top of the new one; with an overlay the tmpfs of that lies on top of the old root and goes first */
+static int leave_old(struct mnt_ctx *c, struct ak_err *err)
 {
-	struct statx root, up;
+	int r = 0;
 
-	if (statx(c->root, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &root) < 0 ||
-	    statx(AT_FDCWD, "/..", 0, STATX_INO | STATX_MNT_ID, &up) < 0)
-		return ak_err_sys(err, errno, "look at the new root");
-	if (root.stx_mnt_id != up.stx_mnt_id || root.stx_ino != up.stx_ino)
-		return ak_err_set(err, EBUSY, "the old root is still mounted on the new one");
-	return 0;
+	if (c->plan->root == PLAN_ROOT_OVERLAY)
+		r = part_detach_old(c);
+	else if (c->beside) {
+		mount_say_old(c, OLD_DETACH);
+		return 0;
+	}
+	if (r == 0)
+		r = part_detach_old(c);
+	mount_say_old(c, OLD_DONE);
+	return r < 0 ? ak_err_sys(err, -r, "detach the old root") : 0;
 }
 
 int mount_leave_host(struct mnt_ctx *c, struct ak_err *err)
@@ -48,13 +52,8 @@ int mount_leave_host(struct mnt_ctx *c, struct ak_err *err)
 		return ak_err_sys(err, errno, "enter the new root");
 	if (sys_pivot_root(".", ".") < 0)
 		return ak_err_sys(err, errno, "pivot_root");
-	/*
-	 * The old root now lies on top of the new one; detaching it is what makes the host unreachable. With an overlay its
-	 * tmpfs lies on top of the old root and goes first.
-	 */
-	for (int i = c->plan->root == PLAN_ROOT_OVERLAY ? 0 : 1; i < 2; i++)
-		if (umount2(".", MNT_DETACH) < 0)
-			return ak_err_sys(err, errno, "detach the old root");
+	if (leave_old(c, err) < 0)
+		return -err->code;
 	if (chdir("/") < 0)
 		return ak_err_sys(err, errno, "chdir /");
 	return 0;
@@ -72,8 +71,10 @@ static int check_part(const struct mnt_part *p, const char *dir, struct ak_err *
 
 int mount_seal(struct mnt_ctx *c, struct ak_err *err)
 {
-	int r = check_part(&c->proc, "/proc", err);
+	int r;
 
+	mount_part_wait(&c->proc);
+	r = check_part(&c->proc, "/proc", err);
 	if (r == 0)
 		r = check_part(&c->dev, "/dev", err);
 	if (r == 0 && (unlinkat(c->root, MOUNT_MASK_FILE, 0) < 0 || unlinkat(c->root, MOUNT_MASK_DIR, AT_REMOVEDIR) < 0))
@@ -85,5 +86,20 @@ int mount_seal(struct mnt_ctx *c, struct ak_err *err)
 	if (r == 0 && c->plan->root == PLAN_ROOT_TMPFS && !AK_WEAK(c->weaken, AK_WEAK_RDONLY))
 		r = set_readonly(c->root, "the root", err);
 	ak_fd_close(&c->proc.fd);
-	return r < 0 ? r : check_alone(c, err);
+	return r;
+}
+
+/* "/.." steps up through whatever is stacked on the root: it must be the root itself */
+int mount_check_alone(struct mnt_ctx *c, struct ak_err *err)
+{
+	struct statx root, up;
+
+	if (c->detached < 0)
+		return ak_err_sys(err, -c->detached, "detach the old root");
+	if (statx(c->root, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &root) < 0 ||
+	    statx(AT_FDCWD, "/..", 0, STATX_INO | STATX_MNT_ID, &up) < 0)
+		return ak_err_sys(err, errno, "look at the new root");
+	if (root.stx_mnt_id != up.stx_mnt_id || root.stx_ino != up.stx_ino)
+		return ak_err_set(err, EBUSY, "the old root is still mounted on the new one");
+	return 0;
 }

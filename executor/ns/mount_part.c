@@ -91,7 +91,7 @@ void mount_parts_end(struct mnt_ctx *c)
 		tell(c);
 }
 
-void mount_parts_beside(struct mnt_ctx *c)
+static void build_all(struct mnt_ctx *c)
 {
 	for (;;) {
 		int seen = atomic_load(&c->offers);
@@ -101,4 +101,39 @@ void mount_parts_beside(struct mnt_ctx *c)
 			return;
 		(void)vcall(SYS_futex, (long)(uintptr_t)&c->offers, FUTEX_WAIT_PRIVATE, seen, 0, 0);
 	}
+}
+
+void mount_parts_beside(struct mnt_ctx *c)
+{
+	int old;
+
+	build_all(c);
+	while ((old = atomic_load(&c->old)) == OLD_STAYS)
+		(void)vcall(SYS_futex, (long)(uintptr_t)&c->old, FUTEX_WAIT_PRIVATE, OLD_STAYS, 0, 0);
+	if (old == OLD_DETACH)
+		c->detached = part_detach_old(c);
+}
+
+int part_detach_old(const struct mnt_ctx *c)
+{
+	static const char here[] = ".";
+	int r = (int)vcall(SYS_fchdir, c->root, 0, 0, 0, 0);
+
+	return r < 0 ? r : (int)vcall(SYS_umount2, (long)(uintptr_t)here, MNT_DETACH, 0, 0, 0);
+}
+
+void mount_say_old(struct mnt_ctx *c, int old)
+{
+	atomic_store(&c->old, old);
+	if (c->beside)
+		(void)vcall(SYS_futex, (long)(uintptr_t)&c->old, FUTEX_WAKE_PRIVATE, 1, 0, 0);
+}
+
+void mount_give_up(struct mnt_ctx *c)
+{
+	int stays = OLD_STAYS;
+
+	mount_parts_end(c);
+	if (atomic_compare_exchange_strong(&c->old, &stays, OLD_DONE))
+		mount_say_old(c, OLD_DONE);
 }

@@ -97,6 +97,8 @@ static void work(struct netns_worker *w)
 	if (w->job.limit_dir >= 0)
 		w->limit = nslimit_first(w->job.limit_dir, &w->job.limits, &name);
 	w->limit_name = name;
+	__atomic_store_n(&w->done, 1, __ATOMIC_RELEASE);
+	(void)vcall(SYS_futex, (long)(uintptr_t)&w->done, FUTEX_WAKE_PRIVATE, 1, 0, 0);
 	if (w->job.after)
 		w->job.after(w->job.arg);
 }
@@ -162,7 +164,7 @@ void netns_promise(struct netns_worker *w, const struct netns_job *job)
 	w->limit = 0;
 	w->limit_name = NULL;
 	w->up = NULL;
-	w->told = 0;
+	w->told = w->done = 0;
 	w->lo = 0;
 	w->began = w->started = false;
 }
@@ -204,15 +206,26 @@ void netns_release(struct netns_worker *w)
 
 static void wait_for(struct netns_worker *w)
 {
-	uint32_t tid;
-
 	if (!w->began)
 		move_here(w);
-	while ((tid = w->tid) != 0)
-		(void)syscall(SYS_futex, &w->tid, FUTEX_WAIT, tid, NULL, NULL, 0);
+	while (__atomic_load_n(&w->done, __ATOMIC_ACQUIRE) == 0)
+		(void)vcall(SYS_futex, (long)(uintptr_t)&w->done, FUTEX_WAIT_PRIVATE, 0, 0, 0);
 }
 
-int netns_join(struct netns_worker *w, struct ak_err *err)
+void netns_end(struct netns_worker *w)
+{
+	uint32_t tid;
+
+	if (!w->started)
+		return;
+	if (!w->began)
+		move_here(w);
+	/* not a private futex: see vclone_wait() */
+	while ((tid = w->tid) != 0)
+		(void)vcall(SYS_futex, (long)(uintptr_t)&w->tid, FUTEX_WAIT, (long)tid, 0, 0);
+}
+
+int netns_enter(struct netns_worker *w, struct ak_err *err)
 {
 	AK_AUTO_FD fd = -1;
 

@@ -42,6 +42,7 @@ struct netns_worker {
 	struct netns_job job;
 	struct nl_msg *up;	/* the request that brings loopback up; NULL: there is no memory */
 	uint32_t told;		/* futex: not 0 once @up is what it shall be */
+	uint32_t done;		/* futex: not 0 once the results are there; job.after comes then */
 	/* results: negative errno on failure */
 	volatile int net;	/* the namespace's descriptor */
 	volatile int lo;
@@ -51,8 +52,8 @@ struct netns_worker {
 
 /**
  * netns_begin() - start making it
- * @w:		must stay where it is until netns_join()
- * Without a stub for this architecture nothing is started and netns_join() does it all itself.
+ * @w:		must stay where it is until netns_end()
+ * Without a stub for this architecture nothing is started and netns_enter() does it all itself.
  */
 void netns_begin(struct netns_worker *w, const struct netns_job *job);
 
@@ -77,11 +78,14 @@ void netns_tell(struct netns_worker *w);
 void netns_release(struct netns_worker *w);
 
 /**
- * netns_join() - wait for it and enter it
- * Requires: CAP_SYS_ADMIN in the current user namespace. Leaves: one thread.
+ * netns_enter() - wait for it and enter it
+ * Requires: CAP_SYS_ADMIN in the current user namespace. The thread may still be at work in job.after.
  * Return: 0 or negative errno; the hint names the sysctl that limits it.
  */
-int netns_join(struct netns_worker *w, struct ak_err *err);
+int netns_enter(struct netns_worker *w, struct ak_err *err);
+
+/** netns_end() - wait for the thread's end. Leaves: one thread. Safe twice, and before netns_enter(). */
+void netns_end(struct netns_worker *w);
 
 /**
  * netns_loopback_up() - bring up lo of the current network namespace (RTM_NEWLINK, written by libnl-3)

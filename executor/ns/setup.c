@@ -173,7 +173,7 @@ static struct nslimit limits_inside(const struct setup *s)
 
 /* what the second thread shares with the first, on the first one's stack */
 struct beside {
-	struct netns_worker *net;	/* @own_net, or the one that began ahead */
+	struct netns_worker *net;	/* @own_net, or the one that began ahead; NULL: there is none */
 	struct netns_worker own_net;
 	struct mnt_ctx root;
 	int limit_dir;		/* of nslimit_open() */
@@ -201,6 +201,18 @@ static bool may_begin_early(const struct setup *s)
 	return !s->wait_go && s->uid.inside != 0 && s->gid.inside != 0;
 }
 
+/*
+ * The thread does not run on when it has nothing to do any more. It is not to be there when this process executes, or fails: it uses our
+ * stack, and has all capabilities still.
+ */
+static void end_beside(struct beside *b)
+{
+	if (!b->net)
+		return;
+	mount_give_up(&b->root);
+	netns_end(b->net);
+}
+
 static int begin_beside(const struct setup *s, struct beside *b, struct ak_err *err)
 {
 	struct ahead *a = s->ahead;
@@ -212,31 +224,31 @@ static int begin_beside(const struct setup *s, struct beside *b, struct ak_err *
 	if (dir < 0)
 		return ak_err_sys(err, -dir, "open /proc/sys/user");
 	b->limits_late = !own_network(s) || (a && a->net.job.limit_dir < 0);
-	b->net = a ? &a->net : &b->own_net;
 	mount_init(&b->root, s->plan, s->weaken);
 	(void)umask(0);	/* before the thread takes its copy */
 	if (a)
 		mount_take_over(&b->root, a->done.root, a->done.proc);
+	if (!a && !own_network(s))
+		return 0;
+	b->net = a ? &a->net : &b->own_net;
+	b->root.beside = true;
 	if (a)
 		ahead_beside(a, build_parts, &b->root);
-	else if (own_network(s))
+	else
 		netns_begin(b->net, &job);
+	if (!b->net->started)
+		b->root.beside = false;
 	return 0;
 }
 
 /* the root is built and the door to the host closed, the network is made beside that */
 static int step_root_and_network(const struct setup *s, struct beside *b, struct ak_err *err)
 {
-	struct ak_err net_err = { 0 };
-	int r = make_root(&b->root, err), n;
+	int r = make_root(&b->root, err);
 
-	mount_parts_end(&b->root);
-	n = own_network(s) ? netns_join(b->net, &net_err) : 0;	/* always: the thread uses our stack */
 	(void)umask(022);
-	if (r == 0 && n < 0) {
-		*err = net_err;
-		r = n;
-	}
+	if (r == 0 && b->net)
+		r = netns_enter(b->net, err);
 	if (r == 0)
 		r = close_namespaces(s, b, err);
 	ak_fd_close(&b->limit_dir);
@@ -306,9 +318,11 @@ static int step_exec(const struct setup *s, struct ak_err *err)
 static int run_steps(const struct setup *s, struct ak_err *err)
 {
 	static int (*const before[])(const struct setup *, struct ak_err *) = { step_identity, step_pdeath, step_keyring, step_names };
-	static int (*const after[])(const struct setup *, struct ak_err *) = { step_privileges, step_descriptors, step_exec };
+	static int (*const after[])(const struct setup *, struct ak_err *) = { step_privileges, step_descriptors };
 	struct beside b AK_UNINIT;
 	bool early = may_begin_early(s);
+
+	b.net = NULL;
 	/* first: the second thread may forbid further namespaces of its kind at any time */
 	int r = step_cgroup_namespace(s, err);
 
@@ -322,7 +336,10 @@ static int run_steps(const struct setup *s, struct ak_err *err)
 		r = step_root_and_network(s, &b, err);
 	for (size_t i = 0; r == 0 && i < sizeof(after) / sizeof(after[0]); i++)
 		r = after[i](s, err);
-	return r;
+	end_beside(&b);
+	if (r == 0)
+		r = mount_check_alone(&b.root, err);
+	return r < 0 ? r : step_exec(s, err);
 }
 
 /* without namespaces: nothing may be written but what is this process's own */

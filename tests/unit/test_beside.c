@@ -3,6 +3,7 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -109,7 +110,8 @@ static int side_by_side(struct ak_err *err)
 
 	NEED(job.limit_dir >= 0);
 	netns_begin(&w, &job);
-	r = netns_join(&w, err);
+	r = netns_enter(&w, err);
+	netns_end(&w);
 	if (r < 0)
 		return r;
 	NEED(before != 0 && netns_id() != before);
@@ -135,7 +137,8 @@ static int nothing_asked(struct ak_err *err)
 	int r;
 
 	netns_begin(&w, &job);
-	r = netns_join(&w, err);
+	r = netns_enter(&w, err);
+	netns_end(&w);
 	if (r < 0)
 		return r;
 	NEED(loopback_is_up() <= 0);
@@ -240,6 +243,7 @@ static int parts(struct ak_err *err)
 	NEED(atomic_load(&c.proc.state) == PART_DONE && atomic_load(&c.dev.state) == PART_DONE);
 	r = mount_seal(&c, err);
 	NEED(r == 0);
+	NEED(mount_check_alone(&c, err) == 0);
 	NEED(stat("/dev/null", &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3));
 	NEED(open("/dev/new", O_WRONLY | O_CREAT | O_CLOEXEC, 0600) < 0 && errno == EROFS);
 	NEED(open("/proc/sys/kernel/hostname", O_WRONLY | O_CLOEXEC) < 0);
@@ -251,6 +255,96 @@ static int parts(struct ak_err *err)
 START_TEST(parts_nobody_took_are_built_before_the_host_is_left)
 {
 	ck_assert_int_eq(in_namespaces(parts), 0);
+}
+END_TEST
+
+static void other_thread(void *arg)
+{
+	mount_parts_beside(arg);
+	vexit();
+}
+
+/* @c: its root is ready to be entered */
+static int leave_beside(struct mnt_ctx *c, bool give_up, struct ak_err *err)
+{
+	static _Alignas(16) char stack[16384];
+	static volatile uint32_t tid;
+	uint32_t now;
+	int r;
+
+	c->beside = vthread(stack, sizeof(stack), (uint32_t *)&tid, other_thread, c) > 0;
+	r = give_up ? 0 : mount_leave_host(c, err);
+	if (give_up)
+		mount_give_up(c);
+	while ((now = tid) != 0)
+		(void)syscall(SYS_futex, &tid, FUTEX_WAIT, now, NULL, NULL, 0);
+	return r;
+}
+
+static int detached_beside(struct ak_err *err)
+{
+	struct mnt_ctx c;
+	struct plan p;
+	int r = begin_root(&c, &p, err);
+
+	NEED(r == 0);
+	NEED(access("/etc/passwd", F_OK) == 0);
+	r = leave_beside(&c, false, err);
+	NEED(r == 0);
+	NEED(atomic_load(&c.old) != OLD_STAYS);
+	NEED(mount_check_alone(&c, err) == 0);
+	NEED(access("/etc/passwd", F_OK) < 0 && access("/../etc/passwd", F_OK) < 0);
+	NEED(access("/" MOUNT_MASK_FILE, F_OK) == 0);
+	return 0;
+}
+
+START_TEST(other_thread_takes_the_old_root_away)
+{
+	ck_assert_int_eq(in_namespaces(detached_beside), 0);
+}
+END_TEST
+
+static int given_up(struct ak_err *err)
+{
+	struct mnt_ctx c;
+	struct plan p;
+	int r = begin_root(&c, &p, err);
+
+	NEED(r == 0);
+	NEED(leave_beside(&c, true, err) == 0);
+	NEED(c.detached == 0);
+	NEED(access("/etc/passwd", F_OK) == 0);
+	mount_give_up(&c);
+	return 0;
+}
+
+START_TEST(other_thread_ends_after_a_failure)
+{
+	ck_assert_int_eq(in_namespaces(given_up), 0);
+}
+END_TEST
+
+static int old_root_stays(struct ak_err *err)
+{
+	struct mnt_ctx c;
+	struct plan p;
+	int r = begin_root(&c, &p, err);
+
+	NEED(r == 0);
+	NEED(fchdir(c.root) == 0 && syscall(SYS_pivot_root, ".", ".") == 0);
+	NEED(mount_check_alone(&c, err) == -EBUSY);
+	c.detached = -EPERM;
+	NEED(mount_check_alone(&c, err) == -EPERM);
+	c.detached = 0;
+	NEED(part_detach_old(&c) == 0);
+	NEED(mount_check_alone(&c, err) == 0);
+	err->msg[0] = '\0';
+	return 0;
+}
+
+START_TEST(old_root_that_stays_is_noticed)
+{
+	ck_assert_int_eq(in_namespaces(old_root_stays), 0);
 }
 END_TEST
 
@@ -288,6 +382,9 @@ int main(void)
 	tcase_add_test(t, no_namespace_can_be_made_under_the_limits);
 	tcase_add_test(t, short_way_only_onto_names_made_just_now);
 	tcase_add_test(t, parts_nobody_took_are_built_before_the_host_is_left);
+	tcase_add_test(t, other_thread_takes_the_old_root_away);
+	tcase_add_test(t, other_thread_ends_after_a_failure);
+	tcase_add_test(t, old_root_that_stays_is_noticed);
 	tcase_add_test(t, failure_of_a_part_is_told);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);

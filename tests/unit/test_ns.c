@@ -122,7 +122,9 @@ static int build(struct plan_mount *m, size_t n, struct ak_err *err)
 		r = mount_all(&c, err);
 	if (r == 0)
 		r = mount_leave_host(&c, err);
-	return r < 0 ? r : mount_seal(&c, err);
+	if (r == 0)
+		r = mount_seal(&c, err);
+	return r < 0 ? r : mount_check_alone(&c, err);
 }
 
 static void set_up(void)
