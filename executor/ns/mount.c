@@ -75,7 +75,7 @@ static int make_masks(struct mnt_ctx *c, struct ak_err *err)
 
 void mount_init(struct mnt_ctx *c, const struct plan *p, uint32_t weaken)
 {
-	*c = (struct mnt_ctx){ .plan = p, .root = -1, .etc.fd = -1, .proc.fd = -1, .dev.fd = -1, .parent = -1, .weaken = weaken,
+	*c = (struct mnt_ctx){ .plan = p, .root = -1, .etc_dir = -1, .proc.fd = -1, .dev.fd = -1, .parent = -1, .weaken = weaken,
 			       .keep_uid0 = p->identity == PLAN_ID_ROOT };
 }
 
@@ -396,16 +396,17 @@ static int do_row(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *
 /* the rows of /etc are needed now, before their flags are set; what could not be made the short way is made the long one */
 static int etc_finish(struct mnt_ctx *c, struct ak_err *err)
 {
-	int r;
+	uint64_t left;
+	int r = 0;
 
 	if (c->etc_n == 0)
 		return 0;
-	mount_parts(c);
-	mount_part_wait(&c->etc);
-	ak_fd_close(&c->etc.fd);
-	r = c->etc.result < 0 ? ak_err_sys(err, -c->etc.result, "/etc: %s", c->etc.what) : 0;
+	mount_etc_rows(c);
+	mount_etc_wait(c);
+	ak_fd_close(&c->etc_dir);
+	left = atomic_load(&c->etc_left);
 	for (size_t i = 0; r == 0 && i < c->etc_n; i++)
-		if (c->etc_left >> i & 1)
+		if (left >> i & 1)
 			r = do_row(c, &c->plan->mounts[c->etc_first + i], err);
 	return r;
 }

@@ -42,9 +42,12 @@ struct mnt_ctx {
 	char parent_path[256];
 	bool system_done;		/* the rows of the root view are mounted and read-only */
 	atomic_int offers;		/* counts parts put on offer, by two; odd: there will be no more. A futex */
-	struct mnt_part etc;		/* rows @etc_first ... of the plan, @etc_n of them: the host's part of /etc */
+	int etc_dir;			/* rows @etc_first ... of the plan, @etc_n of them: the host's part of /etc; -1 */
 	size_t etc_first, etc_n;
-	uint64_t etc_left;		/* bits of those that could not be made the short way */
+	atomic_bool etc_offered;
+	atomic_size_t etc_next;		/* the first that no thread has taken */
+	atomic_int etc_busy;		/* threads that may have one; a futex */
+	_Atomic uint64_t etc_left;	/* bits of those that could not be made the short way */
 	struct mnt_part proc;		/* covers in the new procfs */
 	struct mnt_part dev;		/* what is in the new /dev, which becomes read-only at the end */
 	char shm_options[MOUNT_OPTIONS_MAX];
@@ -188,14 +191,23 @@ void mount_say_old(struct mnt_ctx *c, int old);
 /** mount_part_offer() - whoever has time may build it now */
 void mount_part_offer(struct mnt_ctx *c, struct mnt_part *p);
 
+/** mount_say_offer() - the other thread is to look what there is */
+void mount_say_offer(struct mnt_ctx *c);
+
 /** mount_part_build() - with @fn, now and here; the result is the part's */
 void mount_part_build(struct mnt_ctx *c, struct mnt_part *p, int (*fn)(struct mnt_ctx *));
 
 /** mount_part_wait() - until nobody is at work on it */
 void mount_part_wait(struct mnt_part *p);
 
-/** mount_etc_fill(), mount_proc_covers(), mount_dev_fill() - build the part; the working directory is its file system */
-int mount_etc_fill(struct mnt_ctx *c);
+/**
+ * mount_etc_rows() - build rows of /etc as long as there are some that no thread has taken; changes the working directory
+ * mount_etc_wait() - until the other thread has none in hand any more; afterwards none is taken
+ */
+void mount_etc_rows(struct mnt_ctx *c);
+void mount_etc_wait(struct mnt_ctx *c);
+
+/** mount_proc_covers(), mount_dev_fill() - build the part; the working directory is its file system */
 int mount_proc_covers(struct mnt_ctx *c);
 int mount_dev_fill(struct mnt_ctx *c);
 

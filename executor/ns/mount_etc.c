@@ -5,6 +5,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -46,12 +48,31 @@ static long build_row(const struct plan_mount *m)
 	return r;
 }
 
-int mount_etc_fill(struct mnt_ctx *c)
+void mount_etc_rows(struct mnt_ctx *c)
 {
-	for (size_t i = 0; i < c->etc_n; i++)
-		if (build_row(&c->plan->mounts[c->etc_first + i]) < 0)
-			c->etc_left |= 1ull << i;
-	return 0;
+	bool inside = false;
+	size_t i;
+
+	if (!atomic_load(&c->etc_offered))
+		return;
+	(void)atomic_fetch_add(&c->etc_busy, 1);
+	while ((i = atomic_fetch_add(&c->etc_next, 1)) < c->etc_n) {
+		inside = inside || vcall(SYS_fchdir, c->etc_dir, 0, 0, 0, 0) == 0;
+		if (!inside || build_row(&c->plan->mounts[c->etc_first + i]) < 0)
+			(void)atomic_fetch_or(&c->etc_left, 1ull << i);
+	}
+	if (atomic_fetch_sub(&c->etc_busy, 1) == 1)
+		(void)vcall(SYS_futex, (long)(uintptr_t)&c->etc_busy, FUTEX_WAKE_PRIVATE, 1, 0, 0);
+}
+
+void mount_etc_wait(struct mnt_ctx *c)
+{
+	int busy;
+
+	/* who begins now finds no row, and does not look into the folder */
+	while ((busy = atomic_load(&c->etc_busy)) > 0)
+		(void)vcall(SYS_futex, (long)(uintptr_t)&c->etc_busy, FUTEX_WAIT_PRIVATE, busy, 0, 0);
+	atomic_store(&c->etc_offered, false);
 }
 
 /* ---- the first thread ---- */
@@ -75,9 +96,10 @@ int mount_etc_offer(struct mnt_ctx *c, struct ak_err *err)
 		return 0;
 	if (mkdirat(c->root, "etc", 0755) < 0)
 		return ak_err_sys(err, errno, "make the folder /etc");
-	c->etc.fd = openat(c->root, "etc", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (c->etc.fd < 0)
+	c->etc_dir = openat(c->root, "etc", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (c->etc_dir < 0)
 		return ak_err_sys(err, errno, "open the new /etc");
-	mount_part_offer(c, &c->etc);
+	atomic_store(&c->etc_offered, true);
+	mount_say_offer(c);
 	return 0;
 }

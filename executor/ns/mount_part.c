@@ -68,7 +68,7 @@ static void build_offered(struct mnt_ctx *c, struct mnt_part *p, int (*fn)(struc
 
 void mount_parts(struct mnt_ctx *c)
 {
-	build_offered(c, &c->etc, mount_etc_fill);
+	mount_etc_rows(c);
 	build_offered(c, &c->dev, mount_dev_fill);	/* first: it is waited for */
 	build_offered(c, &c->proc, mount_proc_covers);
 }
@@ -78,11 +78,16 @@ static void tell(struct mnt_ctx *c)
 	(void)vcall(SYS_futex, (long)(uintptr_t)&c->offers, FUTEX_WAKE_PRIVATE, 1, 0, 0);
 }
 
+void mount_say_offer(struct mnt_ctx *c)
+{
+	atomic_fetch_add(&c->offers, 2);
+	tell(c);
+}
+
 void mount_part_offer(struct mnt_ctx *c, struct mnt_part *p)
 {
 	atomic_store(&p->state, PART_OFFERED);
-	atomic_fetch_add(&c->offers, 2);
-	tell(c);
+	mount_say_offer(c);
 }
 
 void mount_parts_end(struct mnt_ctx *c)
