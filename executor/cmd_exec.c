@@ -198,6 +198,8 @@ static int start_sandbox(struct exec_run *r, struct ak_err *err)
 	if (!range)
 		b.ahead = r->ahead;
 	if (e == 0)
+		r->image = fcntl(b.s.init, F_DUPFD_CLOEXEC, 3);	/* none: init's end frees it */
+	if (e == 0)
 		e = range ? start_as_nobody(r, &b, err) : sandbox_start(&b, NULL, NULL, &r->sb, err);
 	sandbox_birth_release(&b);
 	return e;
@@ -297,7 +299,8 @@ static int run_sandbox(struct exec_run *r, struct ak_err *err)
 	streams_close_child_ends(&r->streams);
 	if (ops == &backend_native && r->p.plan.root == PLAN_ROOT_TMPFS && !r->p.plan.plain &&
 	    r->opts.write != WRITE_COW)
-		mnt_late_hold(r->sb.pid, &r->late);
+		mnt_late_hold(r->sb.pid, r->sb.pidfd, r->image, &r->late);
+	ak_fd_close(&r->image);
 	r->stage = "relay";
 	e = ops->exec(r, err);
 	r->have_result = e == 0;
@@ -520,6 +523,7 @@ static void release(struct exec_run *r)
 	exec_opts_release(&r->opts);
 	ak_fd_close(&r->report_fd);
 	ak_fd_close(&r->signal_fd);
+	ak_fd_close(&r->image);
 	mnt_late_leave(&r->late);
 }
 
@@ -601,7 +605,7 @@ static struct exec_run *run_new(void)
 
 	if (r == MAP_FAILED)
 		return NULL;
-	r->report_fd = r->signal_fd = -1;
+	r->report_fd = r->signal_fd = r->image = -1;
 	r->late = (struct mnt_late)MNT_LATE_NONE;
 	r->sb = (struct sandbox){ .pidfd = -1, .ctl = -1 };
 	r->own_ahead.pidfd = r->own_ahead.sock[0] = r->own_ahead.sock[1] = -1;

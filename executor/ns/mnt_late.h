@@ -14,8 +14,10 @@ struct mnt_late {
 #define MNT_LATE_NONE { .kept = -1, .peer = -1 }
 
 /**
- * mnt_late_hold() - keep the mount namespace of @pid beyond the end of its processes
+ * mnt_late_hold() - keep the mount namespace of @pid beyond the end of its processes, and what it executes
  * @pid:	our child, not waited for yet
+ * @pidfd:	the same; borrowed
+ * @image:	the memory file it was started from, which init's end would have to free; borrowed; -1: none
  *
  * Taking some fifty private mounts apart, and waiting for a grace period, takes a seventh of a start and an end, and is done by
  * the last process that is in them: init, which we wait for. Held like this they outlast it, until mnt_late_leave(). All but
@@ -23,7 +25,7 @@ struct mnt_late {
  * @ret:	MNT_LATE_NONE where there is nothing to hold: init takes the mounts apart as ever
  * Privilege: none; the child's user namespace is ours (ptrace(2), PTRACE_MODE_READ_FSCREDS).
  */
-void mnt_late_hold(pid_t pid, struct mnt_late *ret);
+void mnt_late_hold(pid_t pid, int pidfd, int image, struct mnt_late *ret);
 
 /**
  * mnt_late_leave() - let it go, in a way that leaves the work to a kernel thread

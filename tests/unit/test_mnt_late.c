@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -76,6 +78,19 @@ static int set_limit(void)
 	return good ? 0 : 1;
 }
 
+/* by a pidfd, or by its path in /proc as on older kernels; with a file or without one */
+static void hold(pid_t pid, int round, struct mnt_late *l)
+{
+	int pidfd = round % 2 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+	int image = round % 3 ? memfd_create("image", MFD_CLOEXEC) : -1;
+
+	mnt_late_hold(pid, pidfd, image, l);
+	if (pidfd >= 0)
+		(void)close(pidfd);
+	if (image >= 0)
+		(void)close(image);
+}
+
 /* Many more than the limit allows at a time: each that is let go ends */
 static int let_go(void)
 {
@@ -84,7 +99,7 @@ static int let_go(void)
 		struct mnt_late l = MNT_LATE_NONE;
 
 		if (pid)
-			mnt_late_hold(pid, &l);
+			hold(pid, i, &l);
 		if (l.kept < 0 || l.peer < 0 || (fcntl(l.kept, F_GETFD) & fcntl(l.peer, F_GETFD) & FD_CLOEXEC) == 0 || end(pid) != 0)
 			return 10 + i;
 		mnt_late_leave(&l);
@@ -102,7 +117,7 @@ static int held(void)
 	pid_t pid;
 
 	while (n < LIMIT && (pid = child_in_time(100)) != 0) {
-		mnt_late_hold(pid, &l[n]);
+		hold(pid, n, &l[n]);
 		if (l[n++].kept < 0 || end(pid) != 0)
 			return 10;
 	}
@@ -148,7 +163,7 @@ START_TEST(nothing_to_hold_is_no_error)
 {
 	struct mnt_late l = { 7, 8 };
 
-	mnt_late_hold(-1, &l);
+	mnt_late_hold(-1, -1, -1, &l);
 	ck_assert(l.kept == -1 && l.peer == -1);
 	mnt_late_leave(&l);
 	ck_assert(l.kept == -1 && l.peer == -1);
