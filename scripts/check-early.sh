@@ -7,7 +7,7 @@ set -u
 
 build=${1:?usage: check-early.sh BUILD}
 # every function that may run before main() has taken the child over
-functions='early_begin early_likely asks_for_another variable_of_ours same look aux plain_caller streams_open no_group_to_be_had touch populate
+functions='early_begin early_likely asks_for_another variable_of_ours same look aux plain_caller streams_open no_group_to_be_had find_ranges touch populate
 	ahead_early clone_and_leave job_of child close_inherited leave receive take_libc late_fds thread_waits
 	netns_promise netns_start run_thread work make_netns netlink_socket ask wait_until_told
 	nslimit_raw prework_do write_ids join_keyring map_text put_number put

@@ -153,7 +153,10 @@ static void clone_and_leave(void *arg)
 {
 	struct ahead *a = arg;
 	struct clone_args args = { .flags = AHEAD_NAMESPACES | CLONE_PARENT };
-	pid_t pid = vclone_on(&args, a->stack_early + HELPER_STACK, a->stack_size - HELPER_STACK, &a->tid, child, a);
+	pid_t pid;
+
+	a->first(a->arg);
+	pid = vclone_on(&args, a->stack_early + HELPER_STACK, a->stack_size - HELPER_STACK, &a->tid, child, a);
 
 	a->pid = pid > 0 ? pid : 0;
 	vexit();

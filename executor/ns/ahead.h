@@ -38,6 +38,7 @@ struct ahead {
 	volatile bool took;		/* by the child: it has got the message, and whatever goes wrong is told by it */
 	pid_t helper;			/* early: the process that clones the child, as its sibling; 0: there is none any more */
 	volatile uint32_t helper_tid;	/* futex: not 0 while it is at work */
+	void (*first)(void *arg);	/* early: what the helper does first; restricted as vthread()'s function is */
 	char *stack_early;		/* early: the child's, which is nobody's to give back */
 	size_t stack_size;
 	bool early;			/* born by ahead_early() */

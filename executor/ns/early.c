@@ -79,6 +79,10 @@ int early_fd(const struct ahead *a)
 #define STACK_USED (16u << 10)		/* by the child of a plain sandbox */
 #define STACK_BYTES (256u << 10)	/* touched only as far as it is used */
 
+struct range {
+	uintptr_t from, to;
+};
+
 /*
  * The one mutable object beside the log level and the signal flag: whoever writes it runs before main(), and main()'s arguments are
  * the kernel's.
@@ -86,6 +90,7 @@ int early_fd(const struct ahead *a)
 static struct {
 	_Alignas(64) uintptr_t tls[8];	/* as much of a thread's block as compiled code reads: the guard of stack frames */
 	struct ahead ahead;
+	struct range range[2];
 	bool taken;
 	_Alignas(16) char stack[STACK_BYTES];
 } early;
@@ -167,29 +172,35 @@ static bool no_group_to_be_had(char *const env[])
 	return n >= 0;
 }
 
-static void populate(uintptr_t from, uintptr_t to)
+static void populate(const struct range *r)
 {
-	const uintptr_t page = 4096;
+	if (r->from < r->to)
+		(void)vcall(SYS_madvise, (long)r->from, (long)(r->to - r->from), MADV_POPULATE_WRITE, 0, 0);
+}
 
-	from &= ~(page - 1);
-	if (from < to)
-		(void)vcall(SYS_madvise, (long)from, (long)(to - from), MADV_POPULATE_WRITE, 0, 0);
+/* by the helper */
+static void touch(void *arg)
+{
+	(void)arg;
+	populate(&early.range[0]);
+	populate(&early.range[1]);
 }
 
 /*
  * The pages that relocation and libc write, and the top of the child's stack, all at once: later each would be a fault, and with a second
  * processor in this memory most would be a message to it. An older kernel refuses this.
  */
-static void touch(const struct start *s)
+static void find_ranges(const struct start *s)
 {
 	const Elf64_Phdr *p = (const Elf64_Phdr *)(uintptr_t)aux(s, AT_PHDR, 0);
+	const uintptr_t page = aux(s, AT_PAGESZ, 4096);
 	const uintptr_t base = (uintptr_t)&__ehdr_start, stack = (uintptr_t)early.stack, top = stack + sizeof(early.stack);
 
 	for (uint64_t n = p ? aux(s, AT_PHNUM, 0) : 0; n > 0; n--, p++) {
 		if (p->p_type != PT_LOAD || !(p->p_flags & PF_W))
 			continue;
-		populate(base + p->p_vaddr, stack);
-		populate(top - STACK_USED, base + p->p_vaddr + p->p_memsz);
+		early.range[0] = (struct range){ (base + p->p_vaddr) & ~(page - 1), stack };
+		early.range[1] = (struct range){ (top - STACK_USED) & ~(page - 1), base + p->p_vaddr + p->p_memsz };
 	}
 }
 
@@ -208,7 +219,8 @@ __attribute__((no_stack_protector)) void early_begin(long *sp)
 	if (vcall(SYS_arch_prctl, ARCH_SET_FS, (long)(uintptr_t)early.tls, 0, 0, 0) < 0)
 		return;
 	if (early_likely(s.argc, s.argv, s.env) && streams_open() && no_group_to_be_had(s.env)) {
-		touch(&s);
+		find_ranges(&s);
+		early.ahead.first = touch;
 		ahead_early(&early.ahead, early.stack, sizeof(early.stack));
 	}
 }
