@@ -61,11 +61,15 @@ static int no_memory(struct plan_ctx *c)
 static int set(struct plan_ctx *c, const char *name, const char *value)
 {
 	struct plan *p = c->p;
-	char *row = NULL;
+	const size_t n = strlen(name), len = strlen(value);
+	char *row = malloc(n + len + 2);	/* not asprintf: a dozen of them */
 	char **grown;
 
-	if (asprintf(&row, "%s=%s", name, value) < 0)
+	if (!row)
 		return no_memory(c);
+	memcpy(row, name, n);
+	row[n] = '=';
+	memcpy(row + n + 1, value, len + 1);
 	for (size_t i = 0; i < p->envc; i++) {
 		if (same_name(p->envp[i], name)) {
 			free(p->envp[i]);

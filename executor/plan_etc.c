@@ -143,11 +143,13 @@ static void etc_entry(struct plan_ctx *c, int fd, const char *name, unsigned cha
 	struct plan_mount m = {.kind = PM_BIND, .flags = PMF_OPTIONAL | PMF_SYSTEM | PMF_RO};
 	/* without supplementary groups what others may not read stays unreadable inside: no need to look */
 	bool groups = c->h->ngroups > 0 && !c->h->root, folder = type == DT_DIR;
-	char path[sizeof("/etc/") + NAME_MAX];
+	char path[sizeof("/etc/") + NAME_MAX] = "/etc/";
+	size_t len = strlen(name);
 	struct stat st;
 
-	if (snprintf(path, sizeof(path), "/etc/%s", name) >= (int)sizeof(path))
+	if (len > NAME_MAX)
 		return;
+	memcpy(path + sizeof("/etc/") - 1, name, len + 1);
 	m.dst = path;
 	m.src = path;
 	if (type == DT_LNK) {

@@ -20,6 +20,8 @@ extern const uint8_t ak_serve_blob_end[] __attribute__((visibility("hidden")));
 extern const uint8_t ak_held_blob[] __attribute__((visibility("hidden")));
 extern const uint8_t ak_held_blob_end[] __attribute__((visibility("hidden")));
 
+#define SEALS (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)
+
 static int create(const char *name, bool exec)
 {
 	unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
@@ -44,10 +46,8 @@ int sealed_memfd(const char *name, const void *data, size_t len, bool exec, stru
 	r = ak_write_all(fd, data, len);
 	if (r < 0)
 		return ak_err_sys(err, -r, "write %s", name);
-	if (fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK) < 0)
-		return ak_err_sys(err, errno, "seal %s", name);
-	(void)fcntl(fd, F_ADD_SEALS, F_SEAL_EXEC);	/* mode bits too, since Linux 6.3 */
-	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL) < 0)
+	/* mode bits too, since Linux 6.3; an older kernel knows no such seal and sets none */
+	if (fcntl(fd, F_ADD_SEALS, SEALS | F_SEAL_EXEC) < 0 && (errno != EINVAL || fcntl(fd, F_ADD_SEALS, SEALS) < 0))
 		return ak_err_sys(err, errno, "seal %s", name);
 	return ak_fd_take(&fd);
 }
