@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/limits_note.h"
 #include "agent/money.h"
 #include "executor/shared/ak_json_out.h"
 
@@ -160,9 +161,7 @@ static void put_paths(struct ak_json *j, const struct ak_change_set *s, bool pro
 
 	ak_json_arr(j, protected ? "protected" : "files");
 	while (ak_change_next(s->data, s->len, &pos, &c) == 1) {
-		if (protected && (c.flags & AK_CHANGE_PROTECTED)) {
-			ak_json_str(j, NULL, c.path);
-		} else if (!protected) {
+		if (!protected || (c.flags & AK_CHANGE_PROTECTED)) {
 			ak_json_obj(j, NULL);
 			ak_json_str(j, "path", c.path);
 			ak_json_str(j, "op", ak_change_op_name(c.op));
@@ -182,6 +181,15 @@ static void put_changes(struct ak_json *j, const struct run_result *r)
 		return;
 	}
 	ak_json_obj(j, "changes");
+	if (r->direct) {
+		ak_json_null(j, "id");
+		ak_json_null(j, "files"); /* not observed */
+		put_paths(j, s, true);
+		if (s->total > s->entries)
+			ak_json_u64(j, "protected_more", s->total - s->entries);
+		ak_json_obj_end(j);
+		return;
+	}
 	ak_json_str(j, "id", s->outcome == AK_CHANGES_KEPT ? s->id : NULL);
 	ak_json_str(j, "outcome", names[s->outcome < AK_OUTCOME_END ? s->outcome : 0]);
 	ak_json_u64(j, "total", s->total);
@@ -212,6 +220,7 @@ void run_result_json(struct ak_json *j, const struct run_result *r, const struct
 	put_usage(j, &r->usage);
 	put_denials(j, r);
 	put_changes(j, r);
+	limits_note_json(j, r->limits_hit);
 	if (r->structured)
 		ak_json_raw(j, "structured_output", r->structured, strlen(r->structured));
 	else

@@ -47,6 +47,8 @@ struct run_denial {
  * @stop:	of the last reply, where @has_stop
  * @err:	msg "" where nothing is wrong
  * @changes:	where @has_changes: of the copy of the workspace, and what became of them; owned
+ * @limits_hit:	limits of the sandbox that commands met, as limits_note() gives them
+ * @direct:	there is no copy: of @changes only protected names are known
  * @structured:	JSON text of the validated answer; owned; NULL
  */
 struct run_result {
@@ -65,8 +67,10 @@ struct run_result {
 	uint64_t tool_calls;
 	uint64_t duration_ms;
 	struct usage usage;
+	uint32_t limits_hit;
 	struct ak_change_set changes;
 	bool has_changes;
+	bool direct;
 };
 void run_result_release(struct run_result *r);
 /** run_result_deny() - note a denied call. Return: 0, -ENOMEM. */

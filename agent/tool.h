@@ -38,6 +38,7 @@ struct tool;
  */
 struct tool_env {
 	struct exec_client *xc;
+	uint32_t limits_hit; /* by commands so far; as limits_note() gives it */
 	struct spool_dir *spools;
 	const struct redact_known *known;
 	size_t nknown;

@@ -66,6 +66,8 @@ struct run_cmd {
 	struct touch_stay touched;
 	struct held *held;	/* with another backend than native; owned; NULL */
 	struct protected_look look;
+	const struct protected_report *protected; /* what it came to */
+	bool looked;
 	struct serve_seen seen;
 	struct cow_close left;
 	uint64_t start_ns;
@@ -225,6 +227,17 @@ static void refuse_agent(struct run_cmd *r, const struct ak_err *why)
 	ak_fd_close(&r->sock[0]);
 }
 
+/* once: what changes afterwards is not the run's */
+static const struct protected_report *look_again(void *arg)
+{
+	struct run_cmd *r = arg;
+
+	if (!r->looked)
+		r->protected = protected_look_end(&r->look);
+	r->looked = true;
+	return r->protected;
+}
+
 static int serve(struct run_cmd *r, struct ak_err *err)
 {
 	struct serve_opts so = { .opts = &r->opts, .plan = &r->p.plan, .listen_fd = -1, .alive_fd = -1, .tell_fd = r->control[1] };
@@ -240,6 +253,10 @@ static int serve(struct run_cmd *r, struct ak_err *err)
 	so.may_apply = r->opts.apply;
 	so.held = r->held;
 	so.touched = r->opts.write == WRITE_DIRECT ? &r->touched : NULL;
+	if (r->opts.write == WRITE_DIRECT) {
+		so.protected = look_again;
+		so.protected_arg = r;
+	}
 	so.tell_pidfd = r->pidfd;
 	so.seen = &r->seen;
 	so.left = &r->left;
@@ -260,6 +277,7 @@ static int end_without_agent(struct run_cmd *r, const struct ak_err *why)
 	cow_stay_end(&r->changes, &r->left);
 	if (r->left.id[0])
 		e.changes = &r->left;
+	e.protected = look_again(r);
 	if (r->left.kept)
 		ak_err_hint(&e.err, "changes are kept as %s: ak diff %s, ak apply %s, ak discard %s", r->left.id, r->left.id, r->left.id,
 			    r->left.id);
@@ -321,7 +339,7 @@ static void look_first(struct run_cmd *r)
 /* one line that names what changed of the protected names; the agent has ended, and with it every sandbox */
 static void tell_protected(struct run_cmd *r)
 {
-	struct report rep = { .opts = &r->opts, .protected = protected_look_end(&r->look) };
+	struct report rep = { .opts = &r->opts, .protected = look_again(r) };
 	struct ak_buf b = { 0 };
 
 	ak_buf_str(&b, "ak: ");

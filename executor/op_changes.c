@@ -10,7 +10,10 @@
 
 #include "executor/cow_stay.h"
 #include "executor/serve_int.h"
+#include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_clock.h"
+#include "executor/shared/ak_fd.h"
+#include "executor/workspace/protected_scan.h"
 
 static int refused(struct request *q, enum ak_code code, int eno, const char *text)
 {
@@ -38,6 +41,51 @@ static int check(struct request *q, uint32_t sandbox)
 	return 0;
 }
 
+/* Return: of how many of them there are entries; negative errno */
+static int put_protected(const struct protected_report *p, struct ak_buf *out)
+{
+	uint8_t buf[AK_PATH_MAX + 64];
+	int n = 0;
+
+	for (size_t i = 0; p && i < p->n; i++) {
+		struct ak_change m = { .op = p->list[i].op == PROTECTED_ADDED ? AK_CHANGE_ADDED : AK_CHANGE_MODIFIED,
+				       .flags = AK_CHANGE_PROTECTED, .path = p->list[i].path };
+		long len = ak_change_encode(&m, buf, sizeof(buf));
+
+		if (len < 0 || out->len + (size_t)len > AK_CHANGES_BYTES_MAX)
+			continue;
+		ak_buf_add(out, buf, (size_t)len);
+		n++;
+	}
+	return out->failed ? -ENOMEM : n;
+}
+
+/* without a copy: protected names that have changed; what else has is not observed */
+static void tell_protected(struct request *q)
+{
+	const struct protected_report *p = q->s->o->protected(q->s->o->protected_arg);
+	struct ak_buf b = { .max = AK_CHANGES_BYTES_MAX };
+	int n = put_protected(p, &b), fd = n > 0 ? ak_memfd_sealed("ak-changes", b.data, b.len) : -1;
+	struct ak_changed m = { .outcome = AK_CHANGES_NONE, .entries = n > 0 ? (uint32_t)n : 0, .data_len = n > 0 ? (uint32_t)b.len : 0,
+				.flags = n > 0 ? AK_CHANGED_DATA_FD : 0u };
+
+	m.total = m.nprotected = p ? p->n + p->more : 0;
+	m.flags |= m.total > m.entries ? AK_CHANGED_MORE : 0u;
+	ak_buf_release(&b);
+	if (n < 0 || (n > 0 && fd < 0))
+		conn_refuse_text(q->s, q->c, q->f->seq, AK_CODE_INTERNAL, ENOMEM, "not enough memory for the list of changes");
+	else
+		conn_reply(q->s, q->c, AK_OP_CHANGED, q->f->seq, q->s->out, ak_changed_encode(&m, q->s->out, sizeof(q->s->out)), fd, -1);
+}
+
+static bool any_box(const struct server *s)
+{
+	for (size_t i = 0; i < AK_SANDBOXES_MAX; i++)
+		if (s->boxes[i])
+			return true;
+	return false;
+}
+
 int op_changes(struct request *q)
 {
 	struct copy *c = &q->s->copy;
@@ -45,6 +93,14 @@ int op_changes(struct request *q)
 
 	if (ak_changes_req_decode(q->f->payload, q->f->len, &m) < 0)
 		return -EBADMSG;
+	if (!q->s->o->changes && q->s->o->protected) {
+		q->s->busy_ns = ak_now_ns();
+		if (any_box(q->s))	/* the look takes its time, and ends with what it has seen */
+			(void)refused(q, AK_CODE_BUSY, EBUSY, "the workspace is written directly: what changed is looked for when no sandbox is left");
+		else
+			tell_protected(q);
+		return 0;
+	}
 	if (check(q, m.sandbox) < 0)
 		return 0;
 	if (c->nlooks == SERVE_LOOKS_MAX) {

@@ -40,6 +40,7 @@ void policy_seal(struct policy *p, const struct plan *plan, const struct exec_op
 		.nofile = or_none(opts->nofile),
 		.given_nofile = opts->nofile != 0,
 		.fsize_bytes = or_none(opts->fsize_bytes),
+		.disk_bytes = or_none(opts->disk_bytes),
 		.jobs = true,
 		.landlock_abi = landlock_abi,
 		.tell_paths = tell_paths,
@@ -469,6 +470,8 @@ void policy_limit_rows(const struct policy *p, const struct policy_limits *l, st
 	row(&ret[AK_LIMIT_NOFILE], own_rlimit(l, RLIMIT_NOFILE, p->given_nofile ? p->nofile : POLICY_NONE), AK_BY_RLIMIT, AK_HIT_UNKNOWN);
 	row(&ret[AK_LIMIT_FSIZE], own_rlimit(l, RLIMIT_FSIZE, p->fsize_bytes), AK_BY_RLIMIT, AK_HIT_UNKNOWN);
 	row(&ret[AK_LIMIT_OUTPUT], output, AK_BY_AK, AK_HIT_NO);
+	/* private file systems are of a fixed size, and do not say that they were full */
+	row(&ret[AK_LIMIT_DISK], p->disk_bytes, AK_BY_AK, p->plan.write == WRITE_COW ? AK_HIT_NO : AK_HIT_UNKNOWN);
 }
 
 static uint8_t identity_of(const struct plan *p)

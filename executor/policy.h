@@ -44,6 +44,7 @@ struct policy {
 	uint32_t cgroup;	/* enum cgroup_ctl: limits that a cgroup keeps; with the CPU one cpu_milli can be asked for */
 	int landlock_abi;
 	bool tell_paths;
+	uint64_t disk_bytes;	/* --disk; POLICY_NONE */
 	const char *changes;	/* id of the changeset of a copied workspace; borrowed; NULL */
 	const char *root;	/* --rootfs as it was given; borrowed; NULL */
 };

@@ -243,6 +243,7 @@ static const struct {
 	[AK_LIMIT_NOFILE] = {"nofile", false, false},
 	[AK_LIMIT_FSIZE] = {"fsize", false, false},
 	[AK_LIMIT_OUTPUT] = {"output", false, false},
+	[AK_LIMIT_DISK] = {"disk", false, false},
 };
 
 static const char *by_name(uint8_t by)
@@ -259,10 +260,10 @@ static void put_far_limits(struct ak_json *j, const struct report *r)
 	const struct run_result *run = r->run;
 
 	ak_json_obj(j, "limits");
-	for (int i = 0; i < AK_LIMIT_OUTPUT; i++) {
+	for (int i = 0; i < AK_LIMITS; i++) {
 		const struct ak_limit *l = &rows[i];
 
-		if (limit_keys[i].always || l->by != AK_BY_UNSET)
+		if (i != AK_LIMIT_OUTPUT && (limit_keys[i].always || l->by != AK_BY_UNSET))
 			report_limit(j, limit_keys[i].key, l->value, limit_keys[i].thousandths, by_name(l->by),
 				  l->hit < AK_HIT_END ? hits[l->hit] : HIT_UNKNOWN);
 	}

@@ -14,6 +14,7 @@
 #include "executor/shared/ak_clock.h"
 #include "executor/shared/ak_json_out.h"
 #include "executor/shared/ak_msg.h"
+#include "executor/workspace/protected_scan.h"
 
 #define EXIT_ERROR 1
 
@@ -49,9 +50,7 @@ static void put_paths(struct ak_json *j, const struct cow_close *c, bool protect
 
 	ak_json_arr(j, protected ? "protected" : "files");
 	while (c->data && ak_change_next(c->data, c->len, &pos, &m) == 1) {
-		if (protected && (m.flags & AK_CHANGE_PROTECTED)) {
-			ak_json_str(j, NULL, m.path);
-		} else if (!protected) {
+		if (!protected || (m.flags & AK_CHANGE_PROTECTED)) {
 			ak_json_obj(j, NULL);
 			ak_json_str(j, "path", m.path);
 			ak_json_str(j, "op", op_name(m.op));
@@ -61,8 +60,33 @@ static void put_paths(struct ak_json *j, const struct cow_close *c, bool protect
 	ak_json_arr_end(j);
 }
 
-static void put_changes(struct ak_json *j, const struct cow_close *c)
+/* of a direct run, as ak-exec/1 has it: what else has changed is not observed */
+static void put_protected(struct ak_json *j, const struct protected_report *p)
 {
+	ak_json_obj(j, "changes");
+	ak_json_null(j, "id");
+	ak_json_null(j, "files");
+	ak_json_arr(j, "protected");
+	for (size_t i = 0; i < p->n; i++) {
+		ak_json_obj(j, NULL);
+		ak_json_str(j, "path", p->list[i].path);
+		ak_json_str(j, "op", p->list[i].op == PROTECTED_ADDED ? "added" : "modified");
+		ak_json_obj_end(j);
+	}
+	ak_json_arr_end(j);
+	if (p->more > 0)
+		ak_json_u64(j, "protected_more", p->more);
+	ak_json_obj_end(j);
+}
+
+static void put_changes(struct ak_json *j, const struct run_end *e)
+{
+	const struct cow_close *c = e->changes;
+
+	if (!c && e->protected && e->protected->n + e->protected->more > 0) {
+		put_protected(j, e->protected);
+		return;
+	}
 	if (!c) {
 		ak_json_null(j, "changes");
 		return;
@@ -103,6 +127,7 @@ static void put_object(struct ak_json *j, const struct run_end *e)
 	static const char *const model[] = { "model", "provider", "num_turns", "num_tool_calls", NULL };
 	static const char *const cost[] = { "stop_reason", "total_cost_usd", "cost_source", "price_as_of", NULL };
 	static const char *const rest[] = { "usage", "permission_denials", NULL };
+	static const char *const limits[] = { "limits_hit", NULL };
 
 	ak_json_obj(j, NULL);
 	ak_json_str(j, "type", "result");
@@ -119,7 +144,8 @@ static void put_object(struct ak_json *j, const struct run_end *e)
 	put_unknown(j, cost);
 	ak_json_bool(j, "budget_exceeded", false);
 	put_unknown(j, rest);
-	put_changes(j, e->changes);
+	put_changes(j, e);
+	put_unknown(j, limits);
 	ak_json_null(j, "structured_output");
 	put_time(j);
 	ak_json_obj_end(j);

@@ -13,6 +13,7 @@
 #include "executor/shared/ak_err.h"
 
 struct cow_close;
+struct protected_report;
 
 /**
  * struct run_end - how it ended
@@ -20,6 +21,7 @@ struct cow_close;
  * @signo:	the signal that ended it; 0: the agent has died or never was there
  * @session:	what the agent called its session; "": it never did
  * @changes:	what became of the copy of the workspace; NULL: there was none
+ * @protected:	protected names that changed in a workspace that was written directly; NULL: not looked at
  * @start_ns:	monotonic, when the run began
  * @err:	why; its message is the error's
  */
@@ -29,6 +31,7 @@ struct run_end {
 	int signo;
 	const char *session;
 	const struct cow_close *changes;
+	const struct protected_report *protected;
 	uint64_t start_ns;
 	struct ak_err err;
 };

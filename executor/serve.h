@@ -16,6 +16,7 @@ struct exec_opts;
 struct held;
 struct plan;
 struct privs;
+struct protected_report;
 struct touch_stay;
 
 #define SERVE_SESSION 16u	/* a session's name with its NUL */
@@ -48,6 +49,9 @@ struct serve_opts {
 	uint32_t cgroup_have;		/* enum cgroup_ctl: controllers that groups made there get */
 	struct cow_stay *changes;	/* begun; borrowed, closed at the end of serving; NULL: no --write cow */
 	struct touch_stay *touched;	/* begun, or why not; borrowed; NULL: the workspace is not written directly, or nobody wants it */
+	/* with a workspace that is written directly: which protected names have changed. Asked when no sandbox is left; NULL: not told */
+	const struct protected_report *(*protected)(void *arg);
+	void *protected_arg;
 	bool may_apply;			/* clients may ask for its changes to be taken over */
 	unsigned pool;			/* prepared sandboxes to keep; at most AK_POOL_MAX */
 	bool tell_paths;		/* the client is the user's own: HELLO_REPLY names host paths such as --rootfs */

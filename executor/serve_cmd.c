@@ -273,6 +273,8 @@ static void forced_end(struct cmd *c, bool known, int wstatus)
 
 static void fill_limits(struct cmd *c, const struct policy *pol)
 {
+	/* a shell's own child, too */
+	bool too_large = c->r.signal == SIGXFSZ || (c->r.status == AK_STATUS_EXITED && c->r.exit_code == 128 + SIGXFSZ);
 	struct ak_limit *l = c->r.limit;
 
 	policy_limit_rows(pol, &c->limits, l);
@@ -282,8 +284,11 @@ static void fill_limits(struct cmd *c, const struct policy *pol)
 		l[AK_LIMIT_MEMORY].hit = AK_HIT_YES;
 	if (l[AK_LIMIT_CPU_TIME].by && (c->cause == CAUSE_CPU || (c->r.user_us + c->r.system_us) / 1000 >= c->limits.cpu_time_ms))
 		l[AK_LIMIT_CPU_TIME].hit = AK_HIT_YES;
-	if (l[AK_LIMIT_FSIZE].by && c->r.signal == SIGXFSZ)
+	if (l[AK_LIMIT_FSIZE].by && too_large)
 		l[AK_LIMIT_FSIZE].hit = AK_HIT_YES;
+	/* one file alone may have as much as --disk, where nothing else is said */
+	if (l[AK_LIMIT_DISK].by && (c->cause == CAUSE_DISK || (too_large && !l[AK_LIMIT_FSIZE].by)))
+		l[AK_LIMIT_DISK].hit = AK_HIT_YES;
 	if (l[AK_LIMIT_OUTPUT].by && (c->out[0].done.dropped || c->out[1].done.dropped))
 		l[AK_LIMIT_OUTPUT].hit = AK_HIT_YES;
 }

@@ -484,6 +484,15 @@ static void forget_touched(struct run *r)
 		(void)ak_rollback(r->xc.cl, AK_ROLLBACK_FORGET, &t, NULL);
 }
 
+/* no sandbox is left: which protected names have changed, where they were written directly. The executor tells people itself */
+static void look_at_protected(struct run *r)
+{
+	if (!r->xc.cl || r->xc.write != AK_WRITE_DIRECT || ak_changes(r->xc.cl, 0, 0, &r->result.changes, NULL) < 0)
+		return;
+	r->result.direct = true;
+	r->result.has_changes = r->result.changes.nprotected > 0;
+}
+
 /* the sandbox ends here, too */
 static void finish_changes(struct run *r)
 {
@@ -522,7 +531,9 @@ static int finish(struct run *r)
 	forget_touched(r);
 	if (xc_sandbox_destroy(&r->xc, &err) < 0 && r->result.end != RUN_SANDBOX && !cancel_came(&r->cancel))
 		run_out_warn(&r->out, "warning: the sandbox did not end: %s", err.msg);
+	look_at_protected(r);
 	r->result.duration_ms = tool_now_ms() - r->start_ms;
+	r->result.limits_hit = r->tools.limits_hit;
 	code = run_exit_code(&r->result);
 	if (run_out_result(&r->out, &r->result, &about) < 0 && code == 0)
 		code = 1;

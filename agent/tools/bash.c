@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent/json.h"
+#include "agent/limits_note.h"
 #include "agent/tool.h"
 #include "executor/shared/ak_err.h"
 
@@ -134,17 +135,12 @@ static bool add_stream(struct parts *p, const struct ak_done *d, unsigned i, con
 /* why it ended, where the code alone does not tell; "" else */
 static void ending(const struct tool_run *r, const struct ak_result *res, char *text, size_t size)
 {
-	text[0] = '\0';
+	r->env->limits_hit |= limits_note(res, text, size);
+	if (text[0])
+		return;
 	switch (res->status) {
 	case AK_STATUS_TIMED_OUT:
 		(void)snprintf(text, size, "[timed out after %" PRIu64 "s]", (r->timeout_ms + 999) / 1000);
-		break;
-	case AK_STATUS_OOM_KILLED:
-		(void)snprintf(text, size, "[killed: out of memory, the limit is %" PRIu64 " MiB]",
-			       res->limit[AK_LIMIT_MEMORY].value >> 20);
-		break;
-	case AK_STATUS_CPU_TIME:
-		(void)snprintf(text, size, "[killed: its processor time is used up]");
 		break;
 	case AK_STATUS_SIGNALED:
 		(void)snprintf(text, size, "[killed by signal %" PRIu32 "]", res->signal);
@@ -158,7 +154,7 @@ static int tell(struct tool_run *r, const struct ak_done *d)
 {
 	const struct ak_result *res = &d->r;
 	struct parts p = { .n = 0 };
-	char why[120], code[40], clamped[80];
+	char why[LIMITS_NOTE_MAX], code[40], clamped[80];
 	bool said;
 
 	if (res->status == AK_STATUS_FAILED && res->duration_ns == 0) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent/json.h"
+#include "agent/limits_note.h"
 #include "agent/tool.h"
 #include "executor/shared/ak_err.h"
 
@@ -111,12 +112,15 @@ static int wait_job(struct tool_run *r, uint32_t id)
 
 static int job_event(struct tool_run *r, struct ak_event *ev)
 {
+	char note[LIMITS_NOTE_MAX];
 	uint64_t id = 0;
 
 	(void)json_opt_u64(r->args, "id", &id, NULL);
-	if (ev->type == AK_EVENT_DONE)
-		return tool_say(r, false, "Job %" PRIu64 " ended: %s, exit code %" PRIu32 ".", id, status_name(ev->done.r.status),
-				ev->done.r.exit_code);
+	if (ev->type == AK_EVENT_DONE) {
+		r->env->limits_hit |= limits_note(&ev->done.r, note, sizeof(note));
+		return tool_say(r, false, "Job %" PRIu64 " ended: %s, exit code %" PRIu32 ".%s%s", id, status_name(ev->done.r.status),
+				ev->done.r.exit_code, note[0] ? "\n" : "", note);
+	}
 	if (ev->type == AK_EVENT_REFUSED && ev->code == AK_CODE_TIMEOUT)
 		return tool_say(r, false, "Job %" PRIu64 " is still running after %" PRIu64 "s.", id, (r->timeout_ms + 999) / 1000);
 	if (ev->type == AK_EVENT_REFUSED)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "agent/json.h"
+#include "agent/limits_note.h"
 #include "agent/tool.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
@@ -123,6 +124,7 @@ static int text_start(struct tool_run *r)
 static int tell_fault(struct tool_run *r, const struct ak_done *d)
 {
 	static const char name[] = NAME ": ";
+	char note[LIMITS_NOTE_MAX];
 	const uint8_t *head, *tail;
 	size_t nh, nt;
 
@@ -138,7 +140,9 @@ static int tell_fault(struct tool_run *r, const struct ak_done *d)
 			v[0].n--;
 		return tool_finish(r, true, v, 2);
 	}
-	return tool_say(r, true, "the search did not run (exit code %u); use bash with find and grep", (unsigned)d->r.exit_code);
+	r->env->limits_hit |= limits_note(&d->r, note, sizeof(note));
+	return tool_say(r, true, "the search did not run (exit code %u); use bash with find and grep%s%s", (unsigned)d->r.exit_code,
+			note[0] ? "\n" : "", note);
 }
 
 static int tell(struct tool_run *r, const struct ak_done *d)

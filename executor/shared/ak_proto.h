@@ -12,7 +12,7 @@
 #define AK_SHARED_AK_PROTO_H
 
 #define AK_PROTO_MAGIC 0x70316b61u	/* "ak1p" */
-#define AK_PROTO_VERSION 2u
+#define AK_PROTO_VERSION 3u
 #define AK_HDR_BYTES 16u	/* u32 magic, u16 op, u16 flags (0), u32 seq, u32 payload bytes; little endian */
 #define AK_MSG_MAX 65536u	/* one frame with its header; an unprivileged socket's buffer takes several */
 #define AK_PAYLOAD_MAX (AK_MSG_MAX - AK_HDR_BYTES)
@@ -177,6 +177,7 @@ enum ak_limit_kind {
 	AK_LIMIT_NOFILE = 5,
 	AK_LIMIT_FSIZE = 6,	/* bytes */
 	AK_LIMIT_OUTPUT = 7,	/* bytes per stream */
+	AK_LIMIT_DISK = 8,	/* bytes that commands may add: counted in a copy of the workspace */
 	AK_LIMITS,
 };
 

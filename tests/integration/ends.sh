@@ -285,6 +285,58 @@ if need "$PY"; then
 	like "each was counted" "$(tail -n 1 "$O")" "^${ROLLBACK_ROUNDS:-12} rounds, none bad"
 fi
 
+# ---- what a run meets, and what it leaves changed
+
+t limits
+if ! run "$AK" exec -C "$WS" --write cow --disk 24m -- true || [ "$RC" != 0 ]; then
+	skip "no file system for an overlay's layer here"
+else
+	n=0
+	while IFS='|' read -r name words command line; do
+		n=$((n + 1))
+		say "$(call a bash "{\"command\":\"$command\"}")" "$answer"
+		# shellcheck disable=SC2086
+		run "$AK" run -C "$WS" --apply never --api replay --replay "$R" -q -o stream-json $words go
+		tail -n 1 "$O" >"$DIR/last"
+		like "$name: told the model" "$(res 1)" "$line"
+		is "$name: in the result" "$(js 'd["limits_hit"]' "$DIR/last")" "['$name']"
+	done <<-'EOF'
+		disk|--disk 24m|for i in 1 2 3 4 5 6; do head -c 5000000 /dev/zero >f$i; done; sleep 60|too much was written: the limit .--disk.*24 MiB
+		disk|--disk 24m|exec head -c 100000000 /dev/zero >big|too much was written: the limit .--disk.*24 MiB
+		fsize|--fsize 1m|exec head -c 100000000 /dev/zero >big|too large: the limit .--fsize. is 1 MiB
+		cpu_time|--cpu-time 1s|while :; do :; done|processor time is used up, the limit .--cpu-time. is 1.0 s
+		memory|--memory 64m|exec tail /dev/zero|out of memory, the limit is 64 MiB
+		timeout|--tool-timeout 1s|sleep 60|timed out after 1s
+	EOF
+	is "all were tried" "$n" 6
+	say "$(call a bash '{"command":"true"}')" "$answer"
+	run "$AK" run -C "$WS" --api replay --replay "$R" -q -o json go
+	is "none was met" "$(js 'd["limits_hit"]')" "[]"
+fi
+
+t GIT:protected-names-in-the-result
+mkdir -p "$WS/n"
+sleep 0.05	# what is written in the clock's tick of the start counts as changed by the run
+say "$(call a bash '{"command":"echo z >.envrc; mkdir -p n/.vscode; echo x >n/.vscode/tasks.json"}')" "$answer"
+want="[{'path': '.envrc', 'op': 'added'}, {'path': 'n/.vscode/tasks.json', 'op': 'added'}]"
+talk go
+is "of a direct run" "$(js 'd["changes"]' "$DIR/last")" "{'id': None, 'files': None, 'protected': $want}"
+rm -r "$WS/.envrc" "$WS/n/.vscode"
+run "$AK" run -C "$WS" --api replay --replay "$R" -q -o json go
+is "of a copy" "$(js 'd["changes"]["protected"]')" "$want"
+say "$(call a bash '{"command":"echo x >plain"}')" "$answer"
+talk go
+is "nothing changed" "$(js 'd["changes"]' "$DIR/last")" None
+rm -rf "$WS/n"
+sleep 0.05
+say "$(call a bash '{"command":"echo z >.envrc"}')" "$lasting" "$answer"
+"$AK" run -C "$WS" -y --write direct --api replay --replay "$R" -q -o json go </dev/null >"$O" 2>"$E" &
+P=$!
+wait_for pgrep -x -f "sleep 97$TAG"
+kill -KILL "$(pgrep -P "$P" -x ak-agent)"
+ended 1 error
+is "of an agent that has died" "$(js 'd["changes"]["protected"]' "$DIR/last")" "[{'path': '.envrc', 'op': 'added'}]"
+
 # no terminal, nothing on standard input: whatever would be asked is denied, and nothing waits. setsid: not even /dev/tty is there
 t never-waits
 for args in "--write direct" "--approval ask" "--approval smart" "--plan" "--apply ask" "--write direct --approval ask --allow bash(ls*)"; do
