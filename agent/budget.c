@@ -288,6 +288,24 @@ enum budget_which budget_before_call(const struct budget *b, const struct budget
 	return w;
 }
 
+enum budget_which budget_cut_by(const struct budget *b, uint64_t max_tokens)
+{
+	uint64_t limit = b->limits.output_tokens;
+
+	return limit != BUDGET_UNLIMITED && limit >= b->total.output && limit - b->total.output == max_tokens ? BUDGET_OUTPUT : BUDGET_COST;
+}
+
+void budget_cut_text(const struct budget *b, enum budget_which w, char *reason)
+{
+	char text[2][MONEY_TEXT];
+
+	if (w == BUDGET_OUTPUT)
+		(void)stop(reason, w, "the answer was cut: output_tokens %" PRIu64 ", limit %" PRIu64, b->total.output, b->limits.output_tokens);
+	else
+		(void)stop(reason, w, "the answer was cut: cost $%s, limit $%s", dollars(b->total.cost_picousd, false, text[0]),
+			   money_format_exact(b->limits.cost_picousd, text[1]));
+}
+
 enum budget_which budget_before_tools(const struct budget *b, uint64_t n, uint64_t now_ms, char *reason)
 {
 	uint64_t limit = b->limits.tool_calls;

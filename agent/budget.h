@@ -139,6 +139,11 @@ struct budget_call {
 enum budget_which budget_before_call(const struct budget *b, const struct budget_call *c, uint64_t now_ms,
 				     uint64_t *ret_max_tokens, char *reason);
 
+/** budget_cut_by() - after budget_before_call() gave fewer tokens than wished: which limit was it? BUDGET_OUTPUT or BUDGET_COST */
+enum budget_which budget_cut_by(const struct budget *b, uint64_t max_tokens);
+/** budget_cut_text() - the reason to stop when the reply used those tokens up and was cut; the call is booked */
+void budget_cut_text(const struct budget *b, enum budget_which w, char *reason);
+
 /** budget_before_tools() - may @n more tool calls be run? @reason: as budget_exceeded(), or "tool_calls A > limit B", A with these */
 enum budget_which budget_before_tools(const struct budget *b, uint64_t n, uint64_t now_ms, char *reason);
 

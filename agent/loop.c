@@ -22,6 +22,7 @@ struct turn {
 	const char *why;    /* for the trace: why the run stops here; NULL */
 	struct loop_compaction compaction;
 	uint64_t iteration;
+	enum budget_which cut; /* the limit that left the reply less room than it was to have; BUDGET_OK: none */
 };
 
 int loop_init(struct loop *l, uint8_t write, struct ak_err *err)
@@ -192,6 +193,7 @@ static int request(struct loop *l, struct turn *t)
 		(void)end_budget(l, which, reason);
 		return 1;
 	}
+	t->cut = rq.max_tokens < bc.max_tokens ? budget_cut_by(l->budget, rq.max_tokens) : BUDGET_OK;
 	rc = provider_call(p, &rq, &hooks, &t->reply, &t->report, &l->result->err);
 	budget_add(l->budget, &t->report.lost);
 	usage_add(&t->usage, &t->report.lost);
@@ -253,6 +255,15 @@ static bool no_answer(struct loop *l, struct turn *t, enum run_end how, const ch
 	(void)ak_err_set(&l->result->err, EIO, "%s%s%.300s", what, t->reply.stop_detail ? ": " : "",
 			 t->reply.stop_detail ? t->reply.stop_detail : "");
 	return end(l, how);
+}
+
+/* what a limit of the run left was not enough for the answer: it is the run that has to stop */
+static bool cut_by_budget(struct loop *l, const struct turn *t)
+{
+	char reason[BUDGET_REASON];
+
+	budget_cut_text(l->budget, t->cut, reason);
+	return end_budget(l, t->cut, reason);
 }
 
 /* calls are open and the run has to stop: they get their results, and the text says why */
@@ -317,6 +328,8 @@ static bool follow(struct loop *l, struct turn *t, unsigned *pauses)
 		*pauses = 0;
 	switch (t->reply.stop) {
 	case STOP_MAX_TOKENS:
+		if (t->cut != BUDGET_OK)
+			return cut_by_budget(l, t);
 		return no_answer(l, t, RUN_TRUNCATED, "the answer was cut at the maximum of its tokens");
 	case STOP_REFUSAL:
 		return no_answer(l, t, RUN_REFUSAL, "the model refused");

@@ -408,21 +408,39 @@ const char *args_said(const struct args *a, const char *option)
 	return v && v->text && v->layer != AK_CFG_DEFAULT && v->layer != AK_CFG_FLAG ? args_config_name(k, v) : option;
 }
 
+/* what gives less isolation when it is not what it is without a word */
+static const char *const isolating[] = { "backend", "isolation", "identity", "nesting", "net", "seccomp", "raw" };
+/* lists that open something of the host: in a file they are what the file is for, in a variable they are easily forgotten */
+static const char *const opening[] = { "rw", "rw_try", "dev", "allow_protected" };
+
+static void add_lowered(struct ak_buf *b, const struct ak_cfg_key *k, const struct config_value *v)
+{
+	size_t n = strcspn(v->text, "\n");
+
+	ak_buf_printf(b, "%s%s %.*s by %.300s", b->len ? ", " : "less isolation than the default: ", k->name, (int)(n < 40 ? n : 40), v->text,
+		      v->where);
+	if (v->line)
+		ak_buf_printf(b, ":%u:%u", v->line, v->col);
+}
+
 /* the caller may have forgotten it, or somebody else has set it: a flag is there to be seen, these are not */
 int args_config_lowered(struct args *a)
 {
-	static const char *const names[] = { "backend", "isolation", "identity", "nesting" };
 	struct ak_buf b = { 0 };
 
-	for (size_t i = 0; a->config && i < sizeof(names) / sizeof(names[0]); i++) {
-		const struct ak_cfg_key *k = ak_cfg_find(AK_CFG_EXEC, names[i]);
+	for (size_t i = 0; a->config && i < sizeof(isolating) / sizeof(isolating[0]); i++) {
+		const struct ak_cfg_key *k = ak_cfg_find(AK_CFG_EXEC, isolating[i]);
 		const struct config_value *v = k ? &a->config->value[ak_cfg_index(k)] : NULL;
 
-		if (!v || v->layer == AK_CFG_DEFAULT || v->layer == AK_CFG_FLAG || !ak_cfg_looser(k, v->text, k->initial))
-			continue;
-		ak_buf_printf(&b, "%s%s %.40s by %.300s", b.len ? ", " : "less isolation than the default: ", k->name, v->text, v->where);
-		if (v->line)
-			ak_buf_printf(&b, ":%u:%u", v->line, v->col);
+		if (v && v->layer != AK_CFG_DEFAULT && v->layer != AK_CFG_FLAG && ak_cfg_looser(k, v->text, k->initial))
+			add_lowered(&b, k, v);
+	}
+	for (size_t i = 0; a->config && i < sizeof(opening) / sizeof(opening[0]); i++) {
+		const struct ak_cfg_key *k = ak_cfg_find(AK_CFG_EXEC, opening[i]);
+		struct config_value v = { .text = k ? config_getenv(a->config->env, k->variable) : NULL, .where = k ? k->variable : NULL };
+
+		if (v.text)
+			add_lowered(&b, k, &v);
 	}
 	if (b.len && !b.failed)
 		a->o->lowered = strdup(b.data);

@@ -115,6 +115,8 @@ static int plan_native(struct run_cmd *r, char *const env[], struct ak_err *err)
 {
 	int e = prepare_plan(&r->opts, env, &r->p, err);
 
+	if (e == 0 && r->opts.lowered)
+		plan_warn(&r->p.plan, "%s", r->opts.lowered);
 	if (e == 0)
 		e = limits_serving(&r->limits, &r->opts, &r->p.host, &r->p.plan, true, err);
 	return e == 0 ? cow_stay_begin(&r->changes, &r->opts, &r->p.host, &r->p.plan, err) : e;
@@ -149,6 +151,8 @@ static int seal(struct run_cmd *r, int argc, char *const argv[], char *const env
 	*ret_state = STATE_USAGE;
 	if (e == 0)
 		e = configure(r, env, err);
+	if (e == -EACCES)
+		*ret_state = STATE_UNAVAILABLE; /* the workspace cannot be entered */
 	if (e < 0)
 		return e;
 	*ret_state = STATE_UNAVAILABLE;

@@ -181,6 +181,20 @@ static int read_attached(struct run *r)
 	return rc < 0 ? fail(r, rc == -ENOMEM ? RUN_ERROR : RUN_USAGE) : 0;
 }
 
+/* nothing can be done in a workspace that the sandbox's user may not enter, and that is better said before anybody is asked */
+static int enter_workspace(struct run *r)
+{
+	struct ak_file_reply st;
+	struct ak_err why = { 0 };
+	int eno = 0, rc = ak_file_stat(r->xc.cl, r->xc.sandbox, ".", &st, &why);
+
+	if (rc != -EREMOTEIO || ak_refusal(r->xc.cl, &eno) != AK_CODE_FILE || eno != EACCES)
+		return rc == -EREMOTEIO ? 0 : rc;
+	(void)ak_err_set(&r->result.err, EACCES, "workspace \"%s\": Permission denied (EACCES)", r->workspace);
+	ak_err_hint(&r->result.err, "the sandbox's user must be allowed to enter the folder and those above it");
+	return -EACCES;
+}
+
 static int open_sandbox(struct run *r)
 {
 	struct ak_err *err = &r->result.err;
@@ -193,6 +207,8 @@ static int open_sandbox(struct run *r)
 	/* a container is made for the first call that needs it */
 	if (rc == 0 && r->xc.backend != AK_BACKEND_DOCKER)
 		rc = xc_sandbox_create(&r->xc, err);
+	if (rc == 0 && r->xc.sandbox)
+		rc = enter_workspace(r);
 	if (rc < 0 && cancel_came(&r->cancel))
 		return fail_cancelled(r);
 	return rc < 0 ? fail(r, RUN_SANDBOX) : 0;

@@ -160,14 +160,20 @@ static int file_failed(struct tool_run *r, const char *path, int eno, const stru
 	case EISDIR:
 		return tool_say(r, true, "%s is a folder", path);
 	case ENOTDIR:
-		return tool_say(r, true, "%s: a part of the path is no folder", path);
+		return tool_say(r, true, r->tool == &tool_list_dir ? "%s is no folder" : "%s: a part of the path is no folder", path);
 	case ELOOP:
+		return tool_say(r, true, "%s is a link that leads back to itself, or through too many links", path);
+	case EINVAL:
+		return tool_say(r, true, err->hint[0] ? "%s is a pipe, a socket or a device: %s" : "%s: this is no path of a file%s", path, err->hint);
 	case EXDEV:
 		return tool_say(r, true, "%s leads out of the folders that are visible to the tools, through a link or by its name", path);
 	case EROFS:
 		return tool_say(r, true, "%s is read-only here", path);
 	case EACCES:
 	case EPERM:
+		/* where it lies, not what its mode says */
+		if (err->hint[0])
+			return tool_say(r, true, "%s: permission denied: %s", path, err->hint);
 		return tool_say(r, true, "%s: permission denied", path);
 	case ENOSPC:
 	case EDQUOT:

@@ -257,6 +257,28 @@ say "$(calls search_text '{"pattern":"(?:a|a)*b|hit"}')" "$answer"
 talk --tool-timeout 1s go
 is "told" "$(res 1)" "ERR the search took longer than 1s and was ended; use a narrower path or pattern"
 
+t links-and-folders-are-told-apart
+ln -s loop "$WS/loop"
+ln -s nowhere "$WS/dangling"
+: >"$WS/f"
+mkfifo "$WS/fifo"
+say "$(calls read_file '{"path":"loop"}' edit_file '{"path":"loop","old":"a","new":"b"}' read_file '{"path":"dangling"}' list_dir '{"path":"f"}' \
+	read_file '{"path":"f/x"}' edit_file '{"path":"fifo","old":"a","new":"b"}' write_file '{"path":"fifo","content":"x"}')" "$answer"
+talk --write direct -y go
+like loop "$(res 1)" "^ERR loop is a link that leads back to itself"
+like loop "$(res 2)" "^ERR loop is a link that leads back to itself"
+is dangling "$(res 3)" "ERR dangling: no such file or folder"
+is "no folder" "$(res 4)" "ERR f is no folder"
+is "in a path" "$(res 5)" "ERR f/x: a part of the path is no folder"
+is "a pipe is not edited" "$(res 6)" "ERR fifo is a pipe, a socket or a device: only regular files are read"
+is "nor written" "$(res 7)" "ERR fifo is a pipe, a socket or a device: only regular files are written"
+ok "it is still there" test -p "$WS/fifo"
+
+t AK_NET-is-said
+say "$answer"
+run env AK_NET=host "$AK" run -C "$WS" --api replay --replay "$R" go
+like "less isolation" "$(err)" "ak: sandbox: less isolation than the default: net host by AK_NET"
+
 t files
 say "$(calls write_file '{"path":"n/x.txt","content":"one\ntwo\n"}' edit_file '{"path":"n/x.txt","old":"two","new":"2"}' \
 	read_file '{"path":"n/x.txt"}' list_dir '{"path":"n"}' file_info '{"path":"n/x.txt"}' read_file '{"path":"n"}' read_file '{"path":"none"}' \
@@ -328,6 +350,8 @@ say "$(calls read_file '{"path":"fifo"}' read_file '{"path":"/dev/zero"}' read_f
 talk --write direct -y go
 is "exit code" "$RC" 0
 for i in 1 2 3 4 5 6; do like "told $i" "$(res $i)" "^ERR "; done
+like pipe "$(res 1)" "^ERR fifo is a pipe, a socket or a device: only regular files are read"
+like device "$(res 2)" "^ERR /dev/zero: permission denied: only the workspace and the writable folders"
 like binary "$(res 5)" "binary"
 like utf-16 "$(res 6)" "UTF-16"
 
@@ -545,11 +569,15 @@ run "$AK" run --help
 is "exit code" "$RC" 0
 tr ', ' '\n' <"$O" | grep -oE '^--[a-z-]{2,}[a-z]$' | sort -u >"$DIR/options"
 ok "there are many" test "$(wc -l <"$DIR/options")" -gt 50
+here=$PWD
+cd "$DIR" || exit 1	# one of them makes a file of this name
 while read -r c; do
 	[ "$c" != --help ] || continue
 	run "$AK" run -C "$WS" -o json --api replay "$c=?" go
 	unlike "$c" "$(err)" "unknown option|not available"
 done <"$DIR/options"
+rm -f "./?"
+cd "$here" || exit 1
 
 t exit-2:no-model
 run "$AK" run -C "$WS" -o json go
@@ -575,6 +603,18 @@ say "$answer"
 agent --ro "$WS/missing" go
 ended 5 error_sandbox
 
+t exit-5:workspace-that-cannot-be-entered
+mkdir "$WS/closed"
+chmod 000 "$WS/closed"
+say "$answer"
+for w in cow direct none; do
+	run "$AK" run -C "$WS/closed" --write $w --api replay --replay "$R" -q -o json go
+	ended 5 error_sandbox
+	like "$w: message" "$(js 'd["error"]["message"]')" '^workspace ".*closed": Permission denied'
+	like "$w: a way out" "$(js 'd["error"]["hint"]')" "enter"
+done
+chmod 700 "$WS/closed"
+
 t exit-10:cost
 say '{"reply":{"text":"x","calls":[{"id":"c1","name":"bash","args":{"command":"touch MARK"}}],"cost_usd":0.4,"usage":{"input":10,"output":10}}}' "$answer"
 agent --price in=1,out=1 --max-cost 0.3 --write direct -y go
@@ -599,6 +639,16 @@ ended 11 error_max_tokens
 is text "$(js 'd["result"]')" 'Stopped: budget exceeded (input_tokens 101 > limit 100).'
 no "open calls are not run" test -e "$WS/MARK"
 goes_on
+
+t exit-11:the-limit-cut-the-answer
+say '{"reply":{"text":"Half an","stop":"max_tokens","usage":{"input":10,"output":100}}}'
+agent --max-output-tokens 100 go
+ended 11 error_max_tokens
+is text "$(js 'd["result"]')" 'Stopped: budget exceeded (the answer was cut: output_tokens 100, limit 100).'
+goes_on
+say '{"reply":{"text":"Half an","stop":"max_tokens","usage":{"input":10,"output":100}}}'
+agent --max-output-tokens 100000 go
+ended 16 error_truncated
 
 t a-final-answer-past-a-limit-counts
 say '{"reply":{"text":"Done.","usage":{"input":101,"output":10}}}'

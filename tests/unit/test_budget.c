@@ -671,6 +671,28 @@ START_TEST(no_output_tokens_means_no_call)
 }
 END_TEST
 
+START_TEST(a_cut_answer_names_the_limit_that_cut_it)
+{
+	char reason[BUDGET_REASON];
+
+	struct budget b = { .limits = { .output_tokens = 100, .cost_picousd = BUDGET_UNLIMITED } };
+
+	ck_assert_int_eq(budget_cut_by(&b, 100), BUDGET_OUTPUT);
+	ck_assert_int_eq(budget_cut_by(&b, 99), BUDGET_COST);
+	b.total.output = 30;
+	ck_assert_int_eq(budget_cut_by(&b, 70), BUDGET_OUTPUT);
+	b.limits.output_tokens = BUDGET_UNLIMITED;
+	ck_assert_int_eq(budget_cut_by(&b, 70), BUDGET_COST);
+	b.limits = (struct budget_limits){ .output_tokens = 100, .cost_picousd = 2000000000000 };
+	b.total.output = 100;
+	b.total.cost_picousd = 1500000000000;
+	budget_cut_text(&b, BUDGET_OUTPUT, reason);
+	ck_assert_str_eq(reason, "the answer was cut: output_tokens 100, limit 100");
+	budget_cut_text(&b, BUDGET_COST, reason);
+	ck_assert_str_eq(reason, "the answer was cut: cost $1.500000, limit $2.00");
+}
+END_TEST
+
 START_TEST(max_tokens_is_lowered_to_the_output_tokens_left)
 {
 	struct budget_limits l = none();
@@ -992,6 +1014,7 @@ int main(void)
 	tcase_add_test(t, a_small_limit_of_input_is_known_to_be_exceeded_only_afterwards);
 	tcase_add_test(t, no_output_tokens_means_no_call);
 	tcase_add_test(t, max_tokens_is_lowered_to_the_output_tokens_left);
+	tcase_add_test(t, a_cut_answer_names_the_limit_that_cut_it);
 	tcase_add_test(t, a_limit_of_output_under_1024_allows_one_call);
 	tcase_add_test(t, the_tighter_of_two_limits_decides_max_tokens);
 	tcase_add_test(t, turns_are_counted_and_none_follows_the_last);

@@ -493,6 +493,7 @@ END_TEST
 START_TEST(less_isolation_is_said_with_its_source)
 {
 	const char *const env[] = { "AK_BACKEND=local", "AK_IDENTITY=auto", NULL };
+	const char *const open_env[] = { "AK_NET=host", "AK_RW=/tmp", "AK_ALLOW_PROTECTED=.envrc", "AK_SECCOMP=strict", NULL };
 
 	fresh();
 	say(1, "identity", "root");
@@ -510,6 +511,20 @@ START_TEST(less_isolation_is_said_with_its_source)
 	say(1, "identity", "root");
 	GOOD("--identity", "auto");
 	ck_assert_ptr_null(o.lowered);
+	fresh();
+	c.env = (char *const *)open_env;
+	GOOD("-q");
+	ck_assert_str_eq(o.lowered, "less isolation than the default: net host by AK_NET, rw /tmp by AK_RW, allow_protected .envrc by AK_ALLOW_PROTECTED");
+	fresh();
+	say(1, "net", "host");
+	say(1, "rw", "/tmp");	/* a file is there to say such things */
+	GOOD("-q");
+	ck_assert_ptr_nonnull(strstr(o.lowered, ": net host by "));
+	ck_assert_ptr_null(strstr(o.lowered, "rw "));
+	fresh();
+	c.env = (char *const *)open_env;
+	GOOD("--net", "none");
+	ck_assert_ptr_null(strstr(o.lowered, "net "));
 	fresh();
 	GOOD("--identity", "root");	/* who types it sees it */
 	ck_assert_ptr_null(o.lowered);
