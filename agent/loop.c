@@ -10,6 +10,7 @@
 
 #include "agent/provider/call.h"
 #include "agent/schema.h"
+#include "agent/session_about.h"
 #include "executor/shared/ak_err.h"
 
 /* one reply, and what follows from it */
@@ -367,6 +368,7 @@ static void trace(struct loop *l, struct turn *t, size_t ncalls)
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	if (trace_turn(l->trace, &tt, (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000, &err) < 0)
 		run_out_warn(l->out, "warning: %s", err.msg);
+	session_about_turn(l->about, l->result, l->budget, AK_SESSION_NOT_ENDED);
 }
 
 static const char *why_of(const struct loop *l, const struct turn *t, bool goes_on)

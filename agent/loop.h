@@ -27,6 +27,7 @@
 #include "agent/transcript.h"
 
 struct schema;
+struct session_about;
 
 #define LOOP_CALLS_AT_ONCE 4u
 #define LOOP_CALLS_MAX 128u	/* of one reply; more are answered with an error */
@@ -57,6 +58,7 @@ struct loop {
 	struct cancel *cancel;
 	struct run_out *out;
 	struct trace *trace;
+	struct session_about *about;
 	struct points *points;
 	struct run_result *result;
 	int (*plan)(void *ctx, const struct msg *turn);

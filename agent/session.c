@@ -21,11 +21,6 @@
 
 #define TRIES 16
 
-static bool is_id(const char *id)
-{
-	return strlen(id) == SESSION_ID - 1 && id[0] == 's' && id[1] == '-' && strspn(id + 2, "0123456789abcdef") == SESSION_ID - 3;
-}
-
 /* ours, a folder, closed to others */
 static int check(int fd, const char *what, struct ak_err *err)
 {
@@ -123,20 +118,23 @@ static int take(struct session *s, const char *folder, struct ak_err *err)
 	return 0;
 }
 
-int session_new(char *const env[], bool ephemeral, struct session *ret, struct ak_err *err)
+int session_new(char *const env[], bool ephemeral, const char *id, struct session *ret, struct ak_err *err)
 {
 	struct session s = { .dir = -1 };
 	char *folder = NULL;
 	AK_AUTO_FD top = ephemeral ? -1 : open_sessions(env, true, &folder, err);
 	int rc = ephemeral || top >= 0 ? 0 : top;
 
-	for (int i = 0; rc == 0 && i < TRIES; i++) {
-		rc = mint(s.id);
+	for (int i = *id ? TRIES - 1 : 0; rc == 0 && i < TRIES; i++) {
+		if (*id)
+			(void)snprintf(s.id, sizeof(s.id), "%s", id);
+		else
+			rc = mint(s.id);
 		if (rc < 0)
 			(void)ak_err_sys(err, -rc, "name a session");
 		if (rc < 0 || ephemeral || mkdirat(top, s.id, 0700) == 0)
 			break;
-		if (errno != EEXIST)
+		if (errno != EEXIST || *id)
 			rc = ak_err_sys(err, errno, "make the folder of a session");
 	}
 	if (rc == 0 && !ephemeral) {
@@ -176,7 +174,7 @@ int session_open(char *const env[], const char *id, struct session *ret, struct 
 	AK_AUTO_FD top = -1;
 	int rc;
 
-	if (!is_id(id)) {
+	if (!ak_session_id_ok(id)) {
 		(void)ak_err_set(err, EINVAL, "\"%.60s\" is no session", id);
 		ak_err_hint(err, "a session is named like s-0123456789ab");
 		return -EINVAL;
@@ -204,7 +202,7 @@ static int newest(int top, const char *workspace, char *id, struct ak_err *err)
 	}
 	for (unsigned n = 0; n < SESSION_SCAN_MAX && (e = readdir(d)) != NULL; n++) {
 		struct transcript_head h = { 0 };
-		AK_AUTO_FD fd = is_id(e->d_name) ? openat(top, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+		AK_AUTO_FD fd = ak_session_id_ok(e->d_name) ? openat(top, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
 		struct stat st;
 
 		if (fd < 0 || fstatat(fd, TRANSCRIPT_FILE, &st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -213,7 +211,7 @@ static int newest(int top, const char *workspace, char *id, struct ak_err *err)
 
 		if (when > best && transcript_read_head(fd, &h, NULL) == 0 && strcmp(h.workspace, workspace) == 0) {
 			best = when;
-			memcpy(id, e->d_name, SESSION_ID); /* is_id() has looked at its length */
+			memcpy(id, e->d_name, SESSION_ID); /* ak_session_id_ok() has looked at its length */
 		}
 		transcript_head_release(&h);
 	}

@@ -8,9 +8,11 @@
 
 #include <stdbool.h>
 
+#include "executor/shared/ak_session_file.h"
+
 struct ak_err;
 
-#define SESSION_ID 15u		/* "s-" and 12 digits, and NUL */
+#define SESSION_ID AK_SESSION_ID_MAX
 #define SESSION_SCAN_MAX 100000u /* folders that --continue looks at */
 
 /**
@@ -25,13 +27,14 @@ struct session {
 };
 
 /**
- * session_new() - a new session with a name of its own
+ * session_new() - a new session
  * @env:	for XDG_STATE_HOME and HOME
+ * @id:		the name that the executor gave it; "": one of its own
  * @ephemeral:	only a name, no folder
  * Return: 0; -ENOENT (neither variable is set); -EPERM (a folder on the way is somebody else's, or open to others); errno of
  * mkdirat(2), flock(2).
  */
-int session_new(char *const env[], bool ephemeral, struct session *ret, struct ak_err *err);
+int session_new(char *const env[], bool ephemeral, const char *id, struct session *ret, struct ak_err *err);
 
 /**
  * session_open() - one that is there, to go on with

@@ -9,12 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "executor/agent_session.h"
 #include "executor/named.h"
 #include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_path.h"
+#include "executor/workspace/changeset_again.h"
 #include "executor/workspace/owner.h"
 #include "executor/workspace/protected_place.h"
 #include "executor/workspace/scan.h"
@@ -79,6 +81,22 @@ static int none_here(struct ak_err *err)
 	return -ENOENT;
 }
 
+/* a session of the agent's stands for the changes that it left */
+static int find_of_session(struct changes *c, const char *session, struct ak_err *err)
+{
+	char id[CHANGESET_ID_MAX];
+	struct changeset_meta m AK_UNINIT;
+	int r = agent_session_changeset(c->sessions, session, id, &m, err);
+
+	if (r == 0)
+		return changeset_open(c->sessions, id, CHANGESET_WAIT, &c->cs, err);
+	if (r == -ENOENT) {
+		(void)ak_err_set(err, ENOENT, "there are no kept changes of the session %s", session);
+		ak_err_hint(err, "they were taken over, or discarded, or there is no such session: see ak sessions list");
+	}
+	return r;
+}
+
 int changes_find(struct changes *c, const char *id, struct ak_err *err)
 {
 	char **ids = NULL;
@@ -91,6 +109,8 @@ int changes_find(struct changes *c, const char *id, struct ak_err *err)
 	}
 	if (c->sessions < 0)
 		return none_here(err);
+	if (id && ak_session_id_ok(id))
+		return find_of_session(c, id, err);
 	if (id)
 		return changeset_open(c->sessions, id, CHANGESET_WAIT, &c->cs, err);
 	r = changeset_ids(c->sessions, &ids, &more, err);
@@ -112,6 +132,8 @@ static int scan_again(void *arg)
 	struct ak_err err = { 0 };
 	int r = scan_layer(c->cs.upper, c->lower, c->place, c->cs.meta.start_ns, &c->j, &err);
 
+	if (r == 0)
+		r = changeset_remember(&c->cs, &c->j, &err);
 	if (r == 0)
 		r = changeset_store(&c->cs, &c->j, &err);
 	return r < 0 ? named_fail(&err) : 0;
@@ -153,8 +175,15 @@ int changes_read(struct changes *c, struct ak_err *err)
 
 int changes_remove(struct changes *c, struct ak_err *err)
 {
-	int r = changeset_remove(c->sessions, &c->cs, err);
+	return changeset_remove(c->sessions, &c->cs, err);
+}
 
+int changes_discard(struct changes *c, struct ak_err *err)
+{
+	int r = changes_remove(c, err);
+
+	if (r == 0)
+		agent_session_discarded(c->sessions, &c->cs.meta);
 	return r;
 }
 

@@ -54,7 +54,7 @@ int changes_begin(struct changes *c, char *const env[], struct ak_err *err);
 
 /**
  * changes_find() - open and lock one
- * @id:		NULL: the newest of the current folder, or of one above it
+ * @id:		NULL: the newest of the current folder, or of one above it; a session of the agent's (s-...): what its last run left
  * Return: 0; -EBADMSG (only good to be discarded; opened all the same); -ENOENT, -EBUSY, ...
  */
 int changes_find(struct changes *c, const char *id, struct ak_err *err);
@@ -67,6 +67,9 @@ int changes_read(struct changes *c, struct ak_err *err);
 
 /** changes_remove() - remove it with its folder */
 int changes_remove(struct changes *c, struct ak_err *err);
+
+/** changes_discard() - the same for changes that nobody wants: the session of the agent that made them gets to know */
+int changes_discard(struct changes *c, struct ak_err *err);
 
 void changes_release(struct changes *c);
 

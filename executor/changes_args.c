@@ -8,6 +8,7 @@
 #include "executor/named.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_path.h"
+#include "executor/shared/ak_session_file.h"
 #include "executor/workspace/protected.h"
 #include "executor/workspace/state.h"
 
@@ -120,7 +121,7 @@ static int take_option(struct parse *p, int *i)
 
 static int take_word(struct parse *p, const char *word)
 {
-	if (!p->a->id && p->a->npaths == 0 && state_id_ok(word, CHANGESET_PREFIX)) {
+	if (!p->a->id && p->a->npaths == 0 && (state_id_ok(word, CHANGESET_PREFIX) || ak_session_id_ok(word))) {
 		p->a->id = word;
 		return 0;
 	}

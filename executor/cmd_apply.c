@@ -193,7 +193,7 @@ static int discard(struct changes *c, bool whole, struct ak_err *err)
 		ak_buf_str(&b, " by ");
 		changes_path(&b, c->cs.meta.command);
 	}
-	r = changes_remove(c, err);
+	r = changes_discard(c, err);
 	if (r == 0)
 		changes_say("discarded %s%s", c->cs.id, b.failed || !b.data ? "" : b.data);
 	ak_buf_release(&b);

@@ -155,7 +155,7 @@ static int child(struct create *c)
 	int r = signal_fd < 0 ? signal_fd : take_name(c, &err);
 
 	if (r == 0 && !c->held)
-		r = cow_stay_begin(&c->changes, &c->opts, &c->p.host, &c->p.plan, &err);
+		r = cow_stay_begin(&c->changes, &c->opts, &c->p.host, &c->p.plan, NULL, NULL, &err);
 	if (r == 0 && !c->held)
 		r = prepare_serving(&c->p, &err);
 	if (r == 0)

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "executor/agent.h"
+#include "executor/agent_session.h"
 #include "executor/args.h"
 #include "executor/args_agent.h"
 #include "executor/companion.h"
@@ -44,15 +45,17 @@
 #include "executor/shared/ak_msg.h"
 #include "executor/stream.h"
 #include "executor/touch_stay.h"
+#include "executor/workspace/state.h"
 
 #define EXIT_FAILED 1
 #define AGENT_END_MS 5000 /* for the agent to end once its socket has: all that is left to it is to write the result */
 #define REFUSE_MS 10000	   /* for the agent to ask */
 
-/* what the agent is told first: nothing is wrong, the words are, or the sandbox cannot be had */
+/* what the agent is told first: nothing is wrong, the words are, the sandbox cannot be had, the session cannot go on */
 #define STATE_OK "ok"
 #define STATE_USAGE "usage"
 #define STATE_UNAVAILABLE "unavailable"
+#define STATE_REFUSED "refused" /* the session's changes are in use, or not whole */
 
 /* everything one run owns */
 struct run_cmd {
@@ -64,6 +67,8 @@ struct run_cmd {
 	struct limits limits;
 	struct cow_stay changes;
 	struct touch_stay touched;
+	char session[AK_SESSION_ID_MAX];	/* of the agent; "": the agent finds or names it */
+	char kept[CHANGESET_ID_MAX];		/* changes of the session's last run that are still there; "": none */
 	struct held *held;	/* with another backend than native; owned; NULL */
 	struct protected_look look;
 	const struct protected_report *protected; /* what it came to */
@@ -111,15 +116,66 @@ static int block_signals(struct run_cmd *r, struct ak_err *err)
 	return r->signal_fd < 0 ? ak_err_sys(err, errno, "signalfd") : 0;
 }
 
+/* the value of an option of the agent's; NULL: it was not given; "": it takes none */
+static const char *said(const struct run_words *w, const char *option)
+{
+	for (size_t i = w->noptions; i > 0; i--)
+		if (strcmp(w->options[i - 1].option, option) == 0)
+			return w->options[i - 1].value ? w->options[i - 1].value : "";
+	return NULL;
+}
+
+/*
+ * Which session it is: a new name, or that of the one that goes on. With --continue it is the workspace's newest, by what sessions say
+ * of themselves; where none says so, the agent looks through the transcripts.
+ */
+static int name_session(struct run_cmd *r, int sessions, struct ak_err *err)
+{
+	const char *resume = said(&r->words, "--resume");
+
+	if (resume && ak_session_id_ok(resume))
+		(void)snprintf(r->session, sizeof(r->session), "%s", resume);
+	else if (said(&r->words, "--continue") && sessions >= 0)
+		(void)agent_session_last(sessions, r->p.plan.workspace, r->session);
+	else if (!resume && !said(&r->words, "--continue"))
+		return agent_session_mint(r->session, err);
+	return 0;
+}
+
+/* the changes that its last run left, if they are of this workspace */
+static int find_kept(struct run_cmd *r, int sessions, struct ak_err *err)
+{
+	struct changeset_meta m;
+	int e;
+
+	if (sessions < 0 || !r->session[0] || (!said(&r->words, "--resume") && !said(&r->words, "--continue")))
+		return 0;
+	e = agent_session_changeset(sessions, r->session, r->kept, &m, err);
+	if (e == 0 && strcmp(m.workspace, r->p.plan.workspace) != 0)
+		r->kept[0] = '\0';
+	return e == -ENOENT ? 0 : e;
+}
+
 static int plan_native(struct run_cmd *r, char *const env[], struct ak_err *err)
 {
+	char command[sizeof(AGENT_SESSION_COMMAND) + AK_SESSION_ID_MAX];
+	AK_AUTO_FD sessions = -1;
 	int e = prepare_plan(&r->opts, env, &r->p, err);
 
 	if (e == 0 && r->opts.lowered)
 		plan_warn(&r->p.plan, "%s", r->opts.lowered);
 	if (e == 0)
 		e = limits_serving(&r->limits, &r->opts, &r->p.host, &r->p.plan, true, err);
-	return e == 0 ? cow_stay_begin(&r->changes, &r->opts, &r->p.host, &r->p.plan, err) : e;
+	if (e == 0)
+		sessions = state_open(&r->p.host, "sessions", false, NULL);
+	if (e == 0)
+		e = name_session(r, sessions, err);
+	if (e == 0)
+		e = find_kept(r, sessions, err);
+	(void)snprintf(command, sizeof(command), AGENT_SESSION_COMMAND "%s", r->session);
+	if (e == 0)
+		e = cow_stay_begin(&r->changes, &r->opts, &r->p.host, &r->p.plan, command, r->kept[0] ? r->kept : NULL, err);
+	return e;
 }
 
 /* files, variables and the command line, for the sandbox and for the agent. Whether changes may be taken over is sealed here, too */
@@ -159,15 +215,17 @@ static int seal(struct run_cmd *r, int argc, char *const argv[], char *const env
 	e = r->opts.backend == BACKEND_NATIVE ? plan_native(r, env, err) : held_open(&r->opts, env, &r->p, &r->held, err);
 	if (e == 0)
 		*ret_state = STATE_OK;
+	else if (r->kept[0] && (e == -EBUSY || e == -ESTALE || e == -EBADMSG))
+		*ret_state = STATE_REFUSED;
 	return e;
 }
 
-/* ak-agent run STATE MESSAGE HINT WORKSPACE N, N texts of settings, WORDS... */
+/* ak-agent run STATE MESSAGE HINT WORKSPACE SESSION KEPT N, N texts of settings, WORDS... */
 static int start_agent(struct run_cmd *r, char *const env[], const char *state, const struct ak_err *why, struct ak_err *err)
 {
 	size_t n = 0;
 	const char *workspace = r->held ? held_workspace(r->held) : r->p.plan.workspace;
-	char **argv = calloc((size_t)r->words.nagent + r->settings.n + 8, sizeof(*argv));
+	char **argv = calloc((size_t)r->words.nagent + r->settings.n + 10, sizeof(*argv));
 	char count[24];
 	int e;
 
@@ -183,6 +241,8 @@ static int start_agent(struct run_cmd *r, char *const env[], const char *state, 
 		argv[n++] = (char *)(uintptr_t)why->msg;
 		argv[n++] = (char *)(uintptr_t)why->hint;
 		argv[n++] = (char *)(uintptr_t)(workspace ? workspace : "");
+		argv[n++] = r->session;
+		argv[n++] = r->kept;
 		(void)snprintf(count, sizeof(count), "%zu", r->settings.n);
 		argv[n++] = count;
 		for (size_t i = 0; i < r->settings.n; i++)

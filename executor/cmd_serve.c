@@ -136,7 +136,7 @@ static int run(struct serve_cmd *r, char *const env[], struct ak_err *err)
 	if (e == 0)
 		e = block_signals(r, err);
 	if (e == 0 && !r->held)
-		e = cow_stay_begin(&r->changes, &r->opts, &r->p.host, &r->p.plan, err);
+		e = cow_stay_begin(&r->changes, &r->opts, &r->p.host, &r->p.plan, NULL, NULL, err);
 	if (e == 0 && !r->held)
 		e = prepare_serving(&r->p, err);
 	if (e < 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `ak sessions list|show|rm`: the changesets that are kept. Process and privilege: see cmd_changes.h. */
+/* `ak sessions list|show|rm`: the changesets that are kept, and sessions of the agent. Process and privilege: see cmd_changes.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,16 +8,19 @@
 
 #include "executor/changes.h"
 #include "executor/cmd_changes.h"
+#include "executor/cmd_sessions_agent.h"
 #include "executor/named.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_json_out.h"
+#include "executor/shared/ak_session_file.h"
 
 #define NSEC 1000000000LL
 
 static const char usage[] =
 	"usage: ak sessions list [--json] | show ID [--json] | rm ID\n"
-	"Changes of cow runs that were neither applied nor discarded: list them, show one with its paths, remove one.\n";
+	"Changes of cow runs that were neither applied nor discarded (c-...), and sessions of ak run (s-...): list them, show one\n"
+	"with its paths, remove one; a session goes with its changes.\n";
 
 enum state { STATE_RUNNING, STATE_KEPT, STATE_APPLYING, STATE_BROKEN, STATE_UNREAD };
 
@@ -35,7 +38,7 @@ static enum state state_of(struct changeset *cs, int opened)
 	return changeset_has(cs, "journal") ? STATE_KEPT : STATE_UNREAD;
 }
 
-static void put_when(struct ak_buf *out, int64_t ns)
+void sessions_put_when(struct ak_buf *out, int64_t ns)
 {
 	time_t t = (time_t)(ns / NSEC);
 	char text[32] = "-";
@@ -64,7 +67,7 @@ static void put_row(struct ak_buf *out, const struct changeset *cs, enum state s
 		ak_buf_str(out, "\n");
 		return;
 	}
-	put_when(out, cs->meta.start_ns);
+	sessions_put_when(out, cs->meta.start_ns);
 	if (counted)
 		ak_buf_printf(out, " %8zu  ", n);
 	else
@@ -75,7 +78,7 @@ static void put_row(struct ak_buf *out, const struct changeset *cs, enum state s
 	ak_buf_str(out, "\n");
 }
 
-static void list_one(const struct changes *c, const char *id, struct ak_json *j, struct ak_buf *out)
+static void list_one(const struct changes *c, const char *id, struct kept_list *kept, struct ak_json *j, struct ak_buf *out)
 {
 	struct changeset cs = CHANGESET_NONE;
 	struct journal journal = { 0 };
@@ -86,6 +89,8 @@ static void list_one(const struct changes *c, const char *id, struct ak_json *j,
 	if (r == -ENOENT)
 		return;	/* gone since */
 	s = state_of(&cs, r);
+	if (r == 0)
+		kept_note(kept, &cs);
 	counted = r == 0 && changeset_load(&cs, &journal, NULL) == 0;
 	if (j) {
 		ak_json_obj(j, NULL);
@@ -104,6 +109,7 @@ static void list_one(const struct changes *c, const char *id, struct ak_json *j,
 
 static int do_list(struct changes *c, bool json, struct ak_err *err)
 {
+	struct kept_list kept = { 0 };
 	struct ak_buf b = { 0 };
 	struct ak_json j;
 	char **ids = NULL;
@@ -121,13 +127,19 @@ static int do_list(struct changes *c, bool json, struct ak_err *err)
 		ak_buf_str(&b, "ID         STATE      CREATED              CHANGES  WORKSPACE  COMMAND\n");
 	}
 	for (size_t i = 0; ids && ids[i]; i++)
-		list_one(c, ids[i], json ? &j : NULL, &b);
+		list_one(c, ids[i], &kept, json ? &j : NULL, &b);
+	if (json) {
+		ak_json_arr_end(&j);
+		ak_json_arr(&j, "agent_sessions");
+	}
+	sessions_agent_list(c->sessions, &kept, json ? &j : NULL, &b);
 	if (json) {
 		ak_json_arr_end(&j);
 		ak_json_obj_end(&j);
 		ak_buf_str(&b, "\n");
 	}
 	changeset_ids_free(ids);
+	kept_release(&kept);
 	if (more)
 		changes_say("%zu more are not listed", more);
 	r = b.failed ? 1 : named_print(b.data ? b.data : "", b.len);
@@ -135,7 +147,7 @@ static int do_list(struct changes *c, bool json, struct ak_err *err)
 	return r;
 }
 
-static void put_changes(const struct journal *journal, struct ak_json *j)
+static void changes_json(const struct journal *journal, struct ak_json *j)
 {
 	ak_json_arr(j, "files");
 	for (size_t i = 0; i < journal->n; i++) {
@@ -152,15 +164,12 @@ static void put_changes(const struct journal *journal, struct ak_json *j)
 	ak_json_arr_end(j);
 }
 
-static void show_text(const struct changes *c, struct ak_buf *out)
+void sessions_put_changes(const struct changes *c, struct ak_json *j, struct ak_buf *out)
 {
-	ak_buf_printf(out, "id         %s\ncreated    ", c->cs.id);
-	put_when(out, c->cs.meta.start_ns);
-	ak_buf_str(out, "\nworkspace  ");
-	changes_path(out, c->cs.meta.workspace);
-	ak_buf_str(out, "\ncommand    ");
-	changes_path(out, c->cs.meta.command);
-	ak_buf_printf(out, "\nchanges    %zu\n", c->j.n);
+	if (j) {
+		changes_json(&c->j, j);
+		return;
+	}
 	for (size_t i = 0; i < c->j.n; i++) {
 		const struct change *ch = &c->j.v[i];
 
@@ -168,6 +177,18 @@ static void show_text(const struct changes *c, struct ak_buf *out)
 		changes_path(out, ch->path);
 		ak_buf_str(out, "\n");
 	}
+}
+
+static void show_text(const struct changes *c, struct ak_buf *out)
+{
+	ak_buf_printf(out, "id         %s\ncreated    ", c->cs.id);
+	sessions_put_when(out, c->cs.meta.start_ns);
+	ak_buf_str(out, "\nworkspace  ");
+	changes_path(out, c->cs.meta.workspace);
+	ak_buf_str(out, "\ncommand    ");
+	changes_path(out, c->cs.meta.command);
+	ak_buf_printf(out, "\nchanges    %zu\n", c->j.n);
+	sessions_put_changes(c, NULL, out);
 }
 
 static int do_show(struct changes *c, const char *id, bool json, struct ak_err *err)
@@ -187,7 +208,7 @@ static int do_show(struct changes *c, const char *id, bool json, struct ak_err *
 		ak_json_obj(&j, NULL);
 		ak_json_str(&j, "schema", "ak-session/1");
 		put_facts(&j, &c->cs, s);
-		put_changes(&c->j, &j);
+		sessions_put_changes(c, &j, &b);
 		ak_json_obj_end(&j);
 		ak_buf_str(&b, "\n");
 	} else {
@@ -203,7 +224,7 @@ static int do_rm(struct changes *c, const char *id, struct ak_err *err)
 	int r = changes_find(c, id, err);
 
 	if (r == 0 || (r == -EBADMSG && c->cs.lock >= 0))
-		r = changes_remove(c, err);
+		r = changes_discard(c, err);
 	return r < 0 ? named_fail(err) : 0;
 }
 
@@ -217,6 +238,8 @@ static int run(const char *word, const struct changes_args *a, char *const env[]
 		r = named_fail(&err);
 	else if (strcmp(word, "list") == 0)
 		r = do_list(&c, a->json, &err);
+	else if (a->id && ak_session_id_ok(a->id))
+		r = strcmp(word, "show") == 0 ? sessions_agent_show(&c, a->id, a->json) : sessions_agent_rm(&c, a->id);
 	else if (strcmp(word, "show") == 0)
 		r = do_show(&c, a->id, a->json, &err);
 	else

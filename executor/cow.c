@@ -21,6 +21,7 @@
 #include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
+#include "executor/workspace/changeset_again.h"
 #include "executor/workspace/owner.h"
 #include "executor/workspace/scan.h"
 #include "executor/workspace/state.h"
@@ -62,7 +63,26 @@ static int find_workspace(struct cow *c, const struct plan *p, struct changeset_
 	return 0;
 }
 
-static int make_changeset(struct cow *c, const struct exec_opts *o, const struct hostinfo *h, struct plan *p, struct ak_err *err)
+/* of the same folder, and the same owner: then nothing but time has passed */
+static int open_again(struct cow *c, const char *id, const struct changeset_meta *m, struct ak_err *err)
+{
+	int r = changeset_open(c->sessions, id, CHANGESET_WAIT, &c->cs, err);
+
+	if (r < 0) {
+		changeset_close(&c->cs);
+		return r;
+	}
+	if (strcmp(c->cs.meta.workspace, m->workspace) != 0 || c->cs.meta.ino != m->ino || c->cs.meta.uid != m->uid || c->cs.meta.gid != m->gid)
+		r = ak_err_set(err, ESTALE, "the changes %s were made in another folder than %s is now", id, m->workspace);
+	if (r == 0)
+		r = changeset_again(&c->cs, err);
+	if (r < 0)
+		changeset_close(&c->cs);
+	return r;
+}
+
+static int make_changeset(struct cow *c, const struct exec_opts *o, const struct hostinfo *h, struct plan *p, const char *command,
+			  const char *again, struct ak_err *err)
 {
 	struct changeset_meta m AK_UNINIT;
 	struct ws_ident top;
@@ -73,7 +93,10 @@ static int make_changeset(struct cow *c, const struct exec_opts *o, const struct
 	r = find_workspace(c, p, &m, &top, err);
 	if (r < 0)
 		return r;
-	command_text(o, m.command);
+	if (command)
+		(void)snprintf(m.command, sizeof(m.command), "%s", command);
+	else
+		command_text(o, m.command);
 	c->sessions = state_open(h, "sessions", true, err);
 	if (c->sessions < 0)
 		return c->sessions;
@@ -81,7 +104,7 @@ static int make_changeset(struct cow *c, const struct exec_opts *o, const struct
 	if (r < 0)
 		return r;
 	changeset_sweep(c->sessions);
-	r = changeset_create(c->sessions, &m, &top, &c->cs, err);
+	r = again ? open_again(c, again, &m, err) : changeset_create(c->sessions, &m, &top, &c->cs, err);
 	if (r < 0)
 		return r;
 	c->on = true;
@@ -130,12 +153,13 @@ static int start_scribe(struct cow *c, struct ak_err *err)
 	return r < 0 ? ak_err_sys(err, -r, "fork") : 0;
 }
 
-int cow_make(struct cow *c, const struct exec_opts *o, const struct hostinfo *h, struct plan *p, struct ak_err *err)
+int cow_make(struct cow *c, const struct exec_opts *o, const struct hostinfo *h, struct plan *p, const char *command, const char *again,
+	     struct ak_err *err)
 {
 	c->range = p->identity == PLAN_ID_RANGE;
 	c->disk_bytes = p->cow_disk_bytes;
 	c->allow = o->allow_protected;
-	return make_changeset(c, o, h, p, err);
+	return make_changeset(c, o, h, p, command, again, err);
 }
 
 int cow_begin(struct cow *c, const struct exec_opts *o, const struct hostinfo *h, struct plan *p, struct ak_err *err)
@@ -144,7 +168,7 @@ int cow_begin(struct cow *c, const struct exec_opts *o, const struct hostinfo *h
 
 	if (o->write != WRITE_COW)
 		return 0;
-	r = cow_make(c, o, h, p, err);
+	r = cow_make(c, o, h, p, NULL, NULL, err);
 	return r == 0 && (c->range || c->disk_bytes) ? start_scribe(c, err) : r;
 }
 

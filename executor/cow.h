@@ -47,9 +47,12 @@ void cow_init(struct cow *c);
 
 /**
  * cow_make() - the changeset of a run, locked, and the plan told where its layer is: what cow_begin() does without the scribe
- * Return: as cow_begin().
+ * @command:	whose changes they are, for people; NULL: by @o
+ * @again:	a kept changeset of this workspace that is worked on once more; NULL: a new one
+ * Return: as cow_begin(); with @again also -EBUSY (in use, or taken over in part), -ESTALE (not this workspace's).
  */
-int cow_make(struct cow *c, const struct exec_opts *o, const struct hostinfo *h, struct plan *p, struct ak_err *err);
+int cow_make(struct cow *c, const struct exec_opts *o, const struct hostinfo *h, struct plan *p, const char *command, const char *again,
+	     struct ak_err *err);
 
 /**
  * cow_begin() - make the changeset of a cow run and tell the plan where its layer is; nothing for other runs

@@ -41,13 +41,14 @@ static int start_scribe(struct cow_stay *w, struct ak_err *err)
 	return 0;
 }
 
-int cow_stay_begin(struct cow_stay *w, const struct exec_opts *o, const struct hostinfo *h, struct plan *p, struct ak_err *err)
+int cow_stay_begin(struct cow_stay *w, const struct exec_opts *o, const struct hostinfo *h, struct plan *p, const char *command,
+		   const char *again, struct ak_err *err)
 {
 	int r;
 
 	if (o->write != WRITE_COW)
 		return 0;
-	r = cow_make(&w->c, o, h, p, err);
+	r = cow_make(&w->c, o, h, p, command, again, err);
 	return r == 0 ? start_scribe(w, err) : r;
 }
 

@@ -68,9 +68,11 @@ void cow_stay_init(struct cow_stay *w);
 
 /**
  * cow_stay_begin() - make the changeset and its scribe, and tell the plan where the layer is; nothing without --write cow
- * Before privilege is given up. Return: as cow_begin().
+ * @command, @again:	as for cow_make()
+ * Before privilege is given up. Return: as cow_make().
  */
-int cow_stay_begin(struct cow_stay *w, const struct exec_opts *o, const struct hostinfo *h, struct plan *p, struct ak_err *err);
+int cow_stay_begin(struct cow_stay *w, const struct exec_opts *o, const struct hostinfo *h, struct plan *p, const char *command,
+		   const char *again, struct ak_err *err);
 
 /** cow_stay_ask() - send an order; the answer before has come. Return: 0; -EPIPE: the scribe is gone. */
 int cow_stay_ask(struct cow_stay *w, const struct stay_order *order);

@@ -22,6 +22,7 @@
 #include "executor/shared/ak_msg.h"
 #include "executor/workspace/apply.h"
 #include "executor/workspace/apply_text.h"
+#include "executor/workspace/changeset_again.h"
 #include "executor/workspace/points.h"
 #include "executor/workspace/protected_place.h"
 #include "executor/workspace/scan.h"
@@ -55,6 +56,8 @@ static int look(struct work *w, unsigned tries)
 	for (;;) {
 		w->a.failed = (struct ak_err){ 0 };
 		r = scan_layer(w->c->cs.upper, w->c->lower, w->place, w->c->cs.meta.start_ns, &w->j, &w->a.failed);
+		if (r == 0)
+			return changeset_remember(&w->c->cs, &w->j, &w->a.failed);
 		if ((r != -ENOENT && r != -ESTALE && r != -ENOTDIR) || --tries == 0)
 			return r;
 		journal_release(&w->j);
@@ -302,7 +305,8 @@ _Noreturn void stay_main(struct cow *c, int sock)
 	struct work all = { .c = c, .place = &place, .points = &points };
 	struct ak_err cannot = { 0 };
 
-	(void)scribe_alone(c, &place, &sock, 1, &cannot);
+	if (scribe_alone(c, &place, &sock, 1, &cannot) == 0)
+		(void)points_open(&points, &c->cs, NULL);	/* those of runs before this one; without them it begins with none */
 	while (serve_one(&all, sock, &cannot))
 		;
 	_exit(0);

@@ -21,6 +21,7 @@
 #include "agent/prompt.h"
 #include "agent/run_opts.h"
 #include "agent/session.h"
+#include "agent/session_about.h"
 #include "agent/structured.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_err.h"
@@ -50,6 +51,7 @@ struct run {
 	struct history hist;
 	struct spool_dir spools;
 	struct trace trace;
+	struct session_about about;
 	struct gate gate;
 	struct budget budget;
 	struct tool_env tools;
@@ -67,6 +69,8 @@ struct run {
 	bool keeps;	   /* what write_file and edit_file replace is kept, to be rolled back */
 	uint64_t pending; /* files of a run before, of which that is true still */
 	const char *workspace;	/* the host's path of it; borrowed */
+	const char *session_id;	/* the executor's word on which session it is; "": it leaves that to us; borrowed */
+	const char *kept;	/* the changeset that the session's last run left; ""; borrowed */
 };
 
 /* what ends a stage that failed: @r->result says it. Return: -1 */
@@ -92,11 +96,13 @@ static int fail_cancelled(struct run *r)
 static int hear_executor(struct run *r, char *argv[])
 {
 	r->workspace = argv[3];
+	r->session_id = argv[4];
+	r->kept = argv[5];
 	if (strcmp(argv[0], "ok") == 0)
 		return 0;
 	(void)ak_err_set(&r->result.err, EINVAL, "%s", argv[1]);
 	ak_err_hint(&r->result.err, "%s", argv[2]);
-	return fail(r, strcmp(argv[0], "usage") == 0 ? RUN_USAGE : RUN_SANDBOX);
+	return fail(r, strcmp(argv[0], "usage") == 0 ? RUN_USAGE : strcmp(argv[0], "refused") == 0 ? RUN_ERROR : RUN_SANDBOX);
 }
 
 static int open_provider(struct run *r)
@@ -217,8 +223,8 @@ static int open_sandbox(struct run *r)
 static int resume(struct run *r)
 {
 	struct ak_err *err = &r->result.err;
-	int rc = r->opts.resume ? session_open(r->env, r->opts.resume, &r->session, err)
-				: session_last(r->env, r->workspace, &r->session, err);
+	const char *id = *r->session_id ? r->session_id : r->opts.resume;
+	int rc = id ? session_open(r->env, id, &r->session, err) : session_last(r->env, r->workspace, &r->session, err);
 
 	if (rc == 0)
 		rc = transcript_load(&r->transcript, r->session.dir, &r->head, &r->hist, err);
@@ -237,7 +243,7 @@ static int begin(struct run *r)
 {
 	struct ak_err *err = &r->result.err;
 
-	if (session_new(r->env, r->opts.ephemeral, &r->session, err) < 0)
+	if (session_new(r->env, r->opts.ephemeral, r->session_id, &r->session, err) < 0)
 		return fail(r, RUN_ERROR);
 	prompt_system(&r->opts, &r->xc, &r->system);
 	if (r->structured.text)
@@ -286,6 +292,8 @@ static int open_session(struct run *r)
 	if (spool_dir_open(&r->spools, r->session.dir, SPOOL_QUOTA, err) < 0 ||
 	    trace_open(&r->trace, r->session.dir, r->session.id, r->opts.verbose_trace, err) < 0)
 		return fail(r, RUN_ERROR);
+	session_about_open(&r->about, r->session.dir, r->workspace, r->provider.target.model, r->task.data ? r->task.data : "");
+	session_about_turn(&r->about, &r->result, &r->budget, AK_SESSION_NOT_ENDED);
 	return 0;
 }
 
@@ -303,6 +311,19 @@ static bool has_instructions(struct run *r)
 	return false;
 }
 
+/* the model remembers a workspace: what became of it since */
+static void tell_kept(struct run *r, struct ak_buf *text)
+{
+	bool discarded = r->session.dir >= 0 && unlinkat(r->session.dir, AK_SESSION_DISCARDED, 0) == 0;
+
+	if (*r->kept && r->xc.write == AK_WRITE_COW)
+		ak_buf_str(text, "(The workspace is the copy that you worked on: what you changed is in it, and was not taken over yet.)\n\n");
+	else if (*r->kept)
+		ak_buf_printf(text, "(What you changed before is kept as changeset %s, and is not in this workspace.)\n\n", r->kept);
+	else if (discarded)
+		ak_buf_str(text, "(The user has discarded what you changed in your last run: it is not in the workspace any more.)\n\n");
+}
+
 /* the user's turn into the history and the transcript */
 static int add_task(struct run *r)
 {
@@ -316,6 +337,8 @@ static int add_task(struct run *r)
 	if (r->resumed && r->pending)
 		ak_buf_printf(&text, "(The last run of this session did not come to its end. %" PRIu64 " file(s) that write_file and edit_file have "
 			      "changed in it can be taken back with rollback.)\n\n", r->pending);
+	if (r->resumed)
+		tell_kept(r, &text);
 	if (r->resumed)
 		ak_buf_add(&text, r->task.data, r->task.len);
 	else
@@ -365,7 +388,7 @@ static int fill_loop(struct run *r)
 	/* without it, the two tools that need it say so */
 	(void)tool_search_load(&r->tools, NULL);
 	*l = (struct loop){ .provider = &r->provider, .budget = &r->budget, .hist = &r->hist, .transcript = &r->transcript,
-			    .env = &r->tools, .cancel = &r->cancel, .out = &r->out, .trace = &r->trace, .points = &r->points, .result = &r->result,
+			    .env = &r->tools, .cancel = &r->cancel, .out = &r->out, .trace = &r->trace, .about = &r->about, .points = &r->points, .result = &r->result,
 			    .plan = gate_plan, .approve = gate_call, .order = gate_order, .approve_ctx = &r->gate,
 			    .system = r->head.system, .effort = r->opts.effort,
 			    .output_schema = r->structured.text, .session_id = r->session.id, .max_tokens = max_tokens(r) };
@@ -418,6 +441,7 @@ static void tear_down(struct run *r)
 	if (r->tools.xc)	/* filled */
 		ak_fd_close(&r->tools.search);
 	trace_close(&r->trace);
+	session_about_close(&r->about);
 	spool_dir_close(&r->spools);
 	transcript_close(&r->transcript);
 	transcript_head_release(&r->head);
@@ -458,19 +482,6 @@ static bool want_apply(struct run *r)
 	return yes;
 }
 
-/* whoever goes on with the session has to know that the workspace is not what the conversation says */
-static void note_kept(struct run *r, const char *id)
-{
-	struct msg m = { .role = MSG_USER };
-	char text[256];
-
-	(void)snprintf(text, sizeof(text), "(When the last run ended, its changes were kept as changeset %s and not taken over into the "
-		       "workspace. They are there only if the user has applied them since.)", id);
-	if (msg_set_text(&m, text, strlen(text)) == 0)
-		(void)transcript_add(&r->transcript, &m, NULL);
-	msg_release(&m);
-}
-
 static void tell_changes(struct run *r, bool apply)
 {
 	const struct ak_change_set *s = &r->result.changes;
@@ -486,7 +497,6 @@ static void tell_changes(struct run *r, bool apply)
 		r->result.end = RUN_KEPT;
 		r->result.err = s->why;
 	}
-	note_kept(r, s->id);
 	run_out_warn(&r->out, "%" PRIu64 " change(s) are kept as %s: ak diff %s, ak apply %s, ak discard %s", s->total, s->id, s->id, s->id,
 		     s->id);
 }
@@ -551,24 +561,25 @@ static int finish(struct run *r)
 	r->result.duration_ms = tool_now_ms() - r->start_ms;
 	r->result.limits_hit = r->tools.limits_hit;
 	code = run_exit_code(&r->result);
+	session_about_turn(&r->about, &r->result, &r->budget, (uint32_t)code);
 	if (run_out_result(&r->out, &r->result, &about) < 0 && code == 0)
 		code = 1;
 	return code;
 }
 
-/* @argv[4]: how many texts of settings come before the words. Return: where the words begin; -1 */
+/* @argv[6]: how many texts of settings come before the words. Return: where the words begin; -1 */
 static int words_at(int argc, char *argv[])
 {
 	uint64_t n;
 
-	return argc < 5 || ak_parse_u64(argv[4], 0, (uint64_t)argc - 5, &n) < 0 ? -1 : 5 + (int)n;
+	return argc < 7 || ak_parse_u64(argv[6], 0, (uint64_t)argc - 7, &n) < 0 ? -1 : 7 + (int)n;
 }
 
 static int begin_run(struct run *r, int argc, char *argv[])
 {
 	struct ak_err *err = &r->result.err;
 	int at = words_at(argc, argv);
-	int said = run_opts_settings(argv + 5, (size_t)at - 5, &r->opts, err);
+	int said = run_opts_settings(argv + 7, (size_t)at - 7, &r->opts, err);
 	/* the words are read in any case: they say in which form the result is wanted */
 	int rc = run_opts_parse(argc - at, argv + at, &r->opts, said < 0 ? NULL : err);
 	int opened;
@@ -600,7 +611,7 @@ int cmd_run(int argc, char *argv[], char *envp[])
 		return 1;
 	r->env = envp;
 	r->start_ms = tool_now_ms();
-	r->session.dir = r->transcript.fd = r->spools.fd = r->trace.fd = r->out.file = -1;
+	r->session.dir = r->transcript.fd = r->spools.fd = r->trace.fd = r->about.fd = r->out.file = -1;
 	r->cancel = (struct cancel){ -1, -1, -1 };
 	(void)signal(SIGPIPE, SIG_IGN);
 	run_opts_init(&r->opts);

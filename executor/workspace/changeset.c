@@ -19,6 +19,7 @@
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_parse.h"
 #include "executor/shared/ak_wire.h"
+#include "executor/workspace/changeset_again.h"
 #include "executor/workspace/scan.h"
 #include "executor/workspace/state.h"
 
@@ -293,8 +294,13 @@ int changeset_store(const struct changeset *cs, const struct journal *j, struct 
 
 int changeset_load(const struct changeset *cs, struct journal *ret, struct ak_err *err)
 {
+	return changeset_load_as(cs, JOURNAL, ret, err);
+}
+
+int changeset_load_as(const struct changeset *cs, const char *name, struct journal *ret, struct ak_err *err)
+{
 	struct ws_ident id;
-	AK_AUTO_FD fd = ws_open_file(cs->dir, JOURNAL, &id);
+	AK_AUTO_FD fd = ws_open_file(cs->dir, name, &id);
 	uint8_t *buf;
 	size_t len = 0;
 	int r;
@@ -343,7 +349,8 @@ int changeset_renew(struct changeset *cs, const struct ws_ident *top, struct ak_
 	long n;
 	int r = 0;
 
-	if ((unlinkat(cs->dir, JOURNAL, 0) < 0 && errno != ENOENT) || (unlinkat(cs->dir, APPLYING, 0) < 0 && errno != ENOENT))
+	if ((unlinkat(cs->dir, JOURNAL, 0) < 0 && errno != ENOENT) || (unlinkat(cs->dir, APPLYING, 0) < 0 && errno != ENOENT) ||
+	    (unlinkat(cs->dir, CHANGESET_BEFORE, 0) < 0 && errno != ENOENT))
 		r = ak_err_sys(err, errno, "empty it");
 	if (r == 0)
 		r = ws_empty(cs->upper, err);

@@ -93,6 +93,9 @@ int changeset_store(const struct changeset *cs, const struct journal *j, struct 
 /** changeset_load() - read it. Return: 0; -ENOENT (none), -EBADMSG (half-written or not ours), without a text; else with one. */
 int changeset_load(const struct changeset *cs, struct journal *ret, struct ak_err *err);
 
+/** changeset_load_as() - one that lies under another name. Return: as changeset_load(). */
+int changeset_load_as(const struct changeset *cs, const char *name, struct journal *ret, struct ak_err *err);
+
 /** changeset_mark() - make or remove the file "applying" */
 int changeset_mark(const struct changeset *cs, bool on, struct ak_err *err);
 

@@ -10,12 +10,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "executor/shared/ak_dir.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_parse.h"
 #include "executor/workspace/layer_copy.h"
 #include "executor/workspace/scan.h"
+#include "executor/workspace/walk.h"
 
 #define POINTS "points"
+#define POINT_NEW "new"
 #define UPPER "upper"
 #define UPPER_NEW "upper.new"
 #define EXCHANGE 2u	/* RENAME_EXCHANGE, linux/fs.h */
@@ -56,6 +60,54 @@ static void drop_oldest(struct points *p)
 	}
 }
 
+static void note_number(struct points *p, const char *name)
+{
+	uint64_t n;
+
+	if (ak_parse_u64(name, 1, UINT32_MAX - 1, &n) < 0)
+		return;
+	p->last = n > p->last ? (uint32_t)n : p->last;
+	p->first = !p->first || n < p->first ? (uint32_t)n : p->first;
+}
+
+/* a file that several checkpoints share counts once */
+static int add_bytes(void *arg, const struct ws_entry *e, struct ak_err *err)
+{
+	struct points *p = arg;
+	struct stat st;
+
+	(void)err;
+	if (fstatat(e->dir, e->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) && st.st_nlink > 0)
+		p->bytes += (uint64_t)st.st_blocks * 512 / st.st_nlink;
+	return WS_GO_ON;
+}
+
+static int passed_over(void *arg, const char *path, int code, struct ak_err *err)
+{
+	(void)arg;
+	(void)path;
+	(void)code;
+	(void)err;
+	return 0;
+}
+
+int points_open(struct points *p, const struct changeset *cs, struct ak_err *err)
+{
+	struct ak_dir d;
+	const char *name;
+	unsigned char type;
+
+	p->dir = openat(cs->dir, POINTS, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (p->dir < 0)
+		return errno == ENOENT ? 0 : ak_err_sys(err, errno, "open the checkpoints of changeset %s", cs->id);
+	d = (struct ak_dir){ .fd = openat(p->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+	while (d.fd >= 0 && ak_dir_next(&d, &name, &type))
+		note_number(p, name);
+	ak_fd_close(&d.fd);
+	(void)ws_remove(p->dir, POINT_NEW, NULL);
+	return ws_walk(p->dir, "", add_bytes, passed_over, p, err);
+}
+
 int points_save(struct points *p, const struct changeset *cs, uint64_t max_bytes, uint64_t *ret_entries, struct ak_err *err)
 {
 	AK_AUTO_FD before = p->last ? open_point(p, p->last) : -1;
@@ -75,12 +127,15 @@ int points_save(struct points *p, const struct changeset *cs, uint64_t max_bytes
 	if (p->dir < 0)
 		return p->dir;
 	name_of(p->last + 1, name);
-	to = new_folder(p->dir, name, err);
+	to = new_folder(p->dir, POINT_NEW, err);
 	if (to < 0)
 		return to;
 	r = layer_copy(cs->upper, to, &b, &c, err);
+	/* under its number it is whole */
+	if (r == 0 && renameat(p->dir, POINT_NEW, p->dir, name) < 0)
+		r = ak_err_sys(err, errno, "put a checkpoint in its place");
 	if (r < 0) {
-		(void)ws_remove(p->dir, name, NULL);
+		(void)ws_remove(p->dir, POINT_NEW, NULL);
 		journal_release(&seen);
 		return r;
 	}

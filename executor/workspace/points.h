@@ -31,6 +31,13 @@ struct points {
 #define POINTS_NONE { .dir = -1 }
 
 /**
+ * points_open() - those that earlier runs on the changeset have left
+ * @p:		POINTS_NONE; of the newest it is not known any more what was in it, so the next one shares no file with it
+ * Return: 0, also when there are none; negative errno.
+ */
+int points_open(struct points *p, const struct changeset *cs, struct ak_err *err);
+
+/**
  * points_save() - keep the layer as it is
  * @max_bytes:	what all of them may hold; 0: no limit
  * Return: 0 with p->last its number; -EDQUOT (max_bytes), -ENOSPC, ... named, and nothing is left of it.

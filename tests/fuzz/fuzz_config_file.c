@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "executor/args.h"
+#include "executor/args_agent.h"
 #include "executor/config.h"
 #include "executor/opts.h"
 #include "executor/shared/ak_err.h"
@@ -38,11 +39,23 @@ static void check_tightens(const struct exec_opts *o)
 		LAW(o->binds[i].kind == BIND_HIDE);
 }
 
-static void apply(struct ak_cfg_file *f)
+/* what the agent would be told: each with its place, and nothing without one */
+static void check_settings(struct config *c, const struct exec_opts *o)
+{
+	struct args_settings s = { 0 };
+	int rc = args_agent_settings(c, o, &s, NULL);
+
+	LAW(rc == 0 || rc == -EINVAL);
+	for (size_t i = 0; rc == 0 && i + 1 < s.n; i += 2)
+		LAW(s.v[i] && s.v[i + 1] && strncmp(s.v[i], "f:", 2) == 0 && strncmp(s.v[i + 1], "--", 2) == 0);
+	args_settings_release(&s);
+}
+
+static void apply(struct ak_cfg_file *f, enum ak_cfg_section section)
 {
 	char word[] = "true", home[] = "/home/u", path[] = "f";
 	char *words[] = { word };
-	struct config c = { .home = home };
+	struct config c = { .home = home, .section = section };
 	struct config_source *s = &c.source[f->layer == AK_CFG_POLICY ? 0 : f->layer == AK_CFG_USER ? 1 : 2];
 	const struct ak_cfg_key *k;
 	struct exec_opts o;
@@ -57,7 +70,13 @@ static void apply(struct ak_cfg_file *f)
 	*s = (struct config_source){ .layer = f->layer, .path = path, .file = f };
 	c.profile_id = f->n_profiles;
 	c.profile = f->n_profiles ? f->profiles[f->n_profiles - 1] : NULL;
-	rc = args_parse(ARGS_EXEC, 1, words, &c, &o, &err);
+	rc = section == AK_CFG_RUN ? args_parse(ARGS_AGENT, 0, words, &c, &o, &err) : args_parse(ARGS_EXEC, 1, words, &c, &o, &err);
+	if (rc == 0 && section == AK_CFG_RUN) {
+		LAW(f->layer != AK_CFG_WORKSPACE || o.write != WRITE_DIRECT);
+		rc = args_agent_apply(&c, &o, NULL, 0, &err);
+		if (rc == 0)
+			check_settings(&c, &o);
+	}
 	LAW(rc == 0 || rc == -EINVAL || rc == -EPERM);
 	LAW(rc == 0 || (err.msg[0] && ak_utf8_valid(err.msg, strlen(err.msg))));
 	if (rc == 0 && f->layer == AK_CFG_WORKSPACE)
@@ -83,7 +102,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (uint32_t i = 0; i < f->n_items; i++)
 			LAW(f->items[i].key && ak_cfg_may(f->items[i].key, f->layer) && f->items[i].profile <= f->n_profiles);
 		LAW(ak_cfg_file_encode(f, out, size) == (long)size && memcmp(in, out, size) == 0);
-		apply(f);
+		apply(f, AK_CFG_EXEC);
+		apply(f, AK_CFG_RUN);
 	}
 	free(f);
 	free(out);

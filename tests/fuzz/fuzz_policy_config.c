@@ -26,7 +26,7 @@ static void check(const struct ak_cfg_file *f)
 	for (uint32_t i = 0; i < f->n_items; i++) {
 		const struct ak_cfg_item *a = &f->items[i], *b = &back->items[i];
 
-		LAW(a->key == b->key && a->op == b->op && a->profile == b->profile && a->line == b->line);
+		LAW(a->key == b->key && a->section == b->section && a->op == b->op && a->profile == b->profile && a->line == b->line);
 		LAW(a->value ? b->value && strcmp(a->value, b->value) == 0 : !b->value);
 	}
 	free(back);

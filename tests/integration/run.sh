@@ -725,7 +725,7 @@ s=$(js 'd["session_id"]')
 run "$AK" apply "$id"
 is "ak apply" "$RC" 0
 is "takes it over" "$(cat "$WS/a")" x
-say "{\"match\":{\"user\":\"kept as changeset $id\"},\"reply\":{\"text\":\"I know.\"}}"
+say "$(bash_step 'cat a')" '{"match":{"result":"x"},"reply":{"text":"I know."}}'
 agent --resume "$s" go
 ended 0 success
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "executor/shared/ak_err.h"
+#include "executor/workspace/changeset_again.h"
 #include "executor/workspace/layer_copy.h"
 #include "executor/workspace/scan.h"
 
@@ -266,6 +267,76 @@ START_TEST(a_killed_restore_is_one_or_the_other)
 }
 END_TEST
 
+/* an executor that opens the changeset again finds what the one before has kept */
+START_TEST(another_executor_goes_on_with_the_numbers)
+{
+	struct points again = POINTS_NONE;
+	char first[16384];
+
+	make_top();
+	in_layer("echo 1 >a");
+	(void)snprintf(first, sizeof(first), "%s", tree("layer/upper"));
+	ck_assert_uint_eq(save(0), 1);
+	in_layer("echo 2 >>a; echo b >b");
+	ck_assert_uint_eq(save(0), 2);
+	(void)shell("points", "mkdir new; echo torn >new/a");
+	journal_release(&points.seen);
+	(void)close(points.dir);
+	ck_assert_msg(points_open(&again, &cs, &err) == 0, "%s", err.msg);
+	points = again;
+	ck_assert_uint_eq(points.first, 1);
+	ck_assert_uint_eq(points.last, 2);
+	ck_assert_uint_gt(points.bytes, 0);
+	ck_assert_str_eq(shell("points", "ls"), "1\n2\n"); /* one that was not finished is none */
+	restore(1);
+	ck_assert_str_eq(tree("layer/upper"), first);
+	ck_assert_uint_eq(save(0), 3);
+	drop_top();
+}
+END_TEST
+
+static void note(struct journal *j, const char *path, enum change_op op, uint32_t old, uint32_t now)
+{
+	struct change c = { .path = (char *)(uintptr_t)path, .op = (uint8_t)op, .old = { .mode = old, .ino = 7 }, .now = { .mode = now } };
+
+	ck_assert_int_eq(journal_add(j, &c, NULL), 0);
+}
+
+/* what was removed outside meanwhile is no new file */
+START_TEST(a_changeset_remembers_what_was_there_before)
+{
+	struct journal before = { 0 }, now = { 0 };
+
+	make_top();
+	ck_assert_int_eq(changeset_remember(&cs, &now, &err), 0);
+	note(&before, "gone", CHANGE_MODIFIED, S_IFREG | 0644, S_IFREG | 0644);
+	note(&before, "was-new", CHANGE_ADDED, 0, S_IFREG | 0644);
+	note(&before, "was-a-link", CHANGE_TYPE, S_IFLNK | 0777, S_IFREG | 0644);
+	journal_sort(&before);
+	ck_assert_int_eq(changeset_store(&cs, &before, &err), 0);
+	ck_assert_int_eq(changeset_again(&cs, &err), 0);
+	ck_assert(!changeset_has(&cs, "journal") && changeset_has(&cs, CHANGESET_BEFORE));
+	note(&now, "gone", CHANGE_ADDED, 0, S_IFREG | 0644);
+	note(&now, "new", CHANGE_ADDED, 0, S_IFREG | 0644);
+	note(&now, "was-a-link", CHANGE_ADDED, 0, S_IFREG | 0644);
+	note(&now, "was-new", CHANGE_ADDED, 0, S_IFREG | 0644);
+	ck_assert_int_eq(changeset_remember(&cs, &now, &err), 0);
+	ck_assert_int_eq(now.v[0].op, CHANGE_MODIFIED);
+	ck_assert_uint_eq(now.v[0].old.ino, 7);
+	ck_assert_int_eq(now.v[1].op, CHANGE_ADDED);
+	ck_assert_int_eq(now.v[2].op, CHANGE_TYPE);
+	ck_assert_int_eq(now.v[3].op, CHANGE_ADDED);
+	/* a run that was killed leaves none: the one before stays */
+	ck_assert_int_eq(changeset_again(&cs, &err), 0);
+	ck_assert(changeset_has(&cs, CHANGESET_BEFORE));
+	ck_assert_int_eq(changeset_mark(&cs, true, &err), 0);
+	ck_assert_int_eq(changeset_again(&cs, &err), -EBUSY);
+	journal_release(&before);
+	journal_release(&now);
+	drop_top();
+}
+END_TEST
+
 START_TEST(a_changeset_begins_anew)
 {
 	struct ws_ident folder = { .mode = S_IFDIR | 0750 };
@@ -305,6 +376,8 @@ int main(void)
 	tcase_add_test(t, a_change_in_the_same_tick_is_not_missed);
 	tcase_add_test(t, refusals_leave_everything);
 	tcase_add_test(t, a_killed_restore_is_one_or_the_other);
+	tcase_add_test(t, another_executor_goes_on_with_the_numbers);
+	tcase_add_test(t, a_changeset_remembers_what_was_there_before);
 	tcase_add_test(t, a_changeset_begins_anew);
 	srunner_run_all(sr, CK_ENV);
 	failed = srunner_ntests_failed(sr);

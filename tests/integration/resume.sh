@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash source=lib.sh
+# A session of `ak run` that goes on with the changes it left, what `ak sessions` says of it, and its checkpoints.
+# shellcheck disable=SC2016 # dollars are for the commands in the scripts
+. "$TESTS/lib.sh"
+
+export HOME=$DIR/home XDG_STATE_HOME=$DIR/state
+unset XDG_CONFIG_HOME ANTHROPIC_API_KEY OPENAI_API_KEY OPENROUTER_API_KEY GEMINI_API_KEY AK_PRICES_FILE
+mkdir -p "$HOME"
+R=$DIR/script
+SESSIONS=$XDG_STATE_HOME/ak/sessions
+
+# bash_step TEXT - a step with one command; TEXT goes into a JSON string as it is
+bash_step() {
+	printf '{"reply":{"text":"Working.","calls":[{"id":"c1","name":"bash","args":{"command":"%s"}}]}}' "$1"
+}
+answer='{"reply":{"text":"Done."}}'
+
+say() {
+	printf '%s\n' '{"schema":"ak-replay/1"}' "$@" >"$R"
+}
+
+# agent ARG... - one run; the result object in $O
+agent() {
+	run "$AK" run -C "$WS" --api replay --replay "$R" -q -o json "$@" </dev/null
+}
+
+# begin - a fresh workspace and a session that has changed it and kept that; its name in $ID, its changeset in $C
+begin() {
+	# the work folder of a layer is closed to its owner
+	[ ! -d "$SESSIONS" ] || chmod -Rf u+rwx "$SESSIONS"
+	rm -rf "$WS" "$XDG_STATE_HOME"
+	mkdir -p "$WS"
+	echo one >"$WS/a"
+	echo old >"$WS/gone"
+	say "$(bash_step 'echo two >>a; echo new >n; rm gone; mkdir -p d; echo x >d/x')" "$answer"
+	agent --apply never go
+	ID=$(js 'd["session_id"]')
+	C=$(js 'd["changes"]["id"]')
+	is "exit code" "$RC" 0
+}
+
+# result TEXT - the last call's result in the transcript
+result() {
+	js '[r["text"] for l in open("'"$SESSIONS/$ID"'/transcript.jsonl") for r in json.loads(l).get("results",[])][-1]'
+}
+
+t goes-on-with-its-copy
+begin
+say "$(bash_step 'cat a n d/x; ls gone; echo three >>a; rm n')" "$answer"
+agent --resume "$ID" "and now?"
+is "exit code" "$RC" 0
+like "the copy is as it was left" "$(result | tr '\n' ' ')" '^one two new x .stderr. .*gone'
+is "all of it" "$(js 'd["changes"]["outcome"]')" applied
+is "what was changed in both runs" "$(js '[(f["path"], f["op"]) for f in d["changes"]["files"]]')" \
+	"[('a', 'modified'), ('d', 'added'), ('d/x', 'added'), ('gone', 'deleted')]"
+is "taken over" "$(cat "$WS/a" "$WS/d/x" | tr '\n' ' ')" "one two three x "
+no "what the second run removed" test -e "$WS/n"
+no "what the first run removed" test -e "$WS/gone"
+is "nothing is kept" "$(find "$SESSIONS" -maxdepth 1 -name 'c-*' | wc -l)" 0
+say "$(bash_step 'cat a')" "$answer"
+agent --resume "$ID" "once more"
+is "then on the workspace" "$(result | tr '\n' ' ')" "one two three "
+
+t the-model-is-told
+begin
+say '{"match":{"user":"The workspace is the copy that you worked on"},"reply":{"text":"I see."}}'
+agent --resume "$ID" --apply never go
+is "of its copy" "$RC" 0
+say '{"match":{"user":"What you changed before is kept as changeset '"$C"'"},"reply":{"text":"I see."}}'
+agent --resume "$ID" --write none go
+is "of a workspace without it" "$RC" 0
+ok "which is still kept" test -d "$SESSIONS/$C"
+run "$AK" discard "$ID"
+is "discarded by the session's name" "$RC" 0
+like "which one" "$(err)" "discarded $C: 5 changes in .* by .ak run $ID"
+say '{"match":{"user":"The user has discarded what you changed"},"reply":{"text":"I see."}}'
+agent --resume "$ID" go
+is "of the discard" "$RC" 0
+say '{"match":{"user":"discarded"},"reply":{"text":"Again?"}}'
+agent --resume "$ID" --apply never go
+no "once" test "$RC" = 0
+
+t continue
+begin
+say "$(bash_step 'cat a')" "$answer"
+agent --continue --apply never go
+is session "$(js 'd["session_id"]')" "$ID"
+is "its copy" "$(result | tr '\n' ' ')" "one two "
+run "$AK" resume -C "$WS" --api replay --replay "$R" -q -o json --apply never go
+is "as a command" "$(js 'd["changes"]["id"]')" "$C"
+
+t changed-outside-meanwhile
+begin
+echo mine >>"$WS/a"
+say "$(bash_step 'echo three >>a')" "$answer"
+agent --resume "$ID" go
+is "exit code" "$RC" 19
+is "kept" "$(js 'd["changes"]["outcome"]')" kept
+is "the user's words stay" "$(tr '\n' ' ' <"$WS/a")" "one mine "
+run "$AK" apply "$ID" --force
+is "by force" "$RC" 0
+is "the agent's words" "$(tr '\n' ' ' <"$WS/a")" "one two three "
+
+t removed-outside-meanwhile
+begin
+rm "$WS/a"
+say "$(bash_step 'echo three >>a')" "$answer"
+agent --resume "$ID" go
+is "exit code" "$RC" 19
+no "it does not come back by itself" test -e "$WS/a"
+run "$AK" apply "$ID"
+like "the path is named" "$(err)" 'changed outside: a'
+run "$AK" apply "$ID" n
+is "the others can be taken" "$RC" 0
+ok "and are" test -e "$WS/n"
+
+t after-a-kill
+begin
+say "$(bash_step 'echo three >>a; touch begun; sleep 86416')" "$answer"
+"$AK" run -C "$WS" --api replay --replay "$R" -q -o json --resume "$ID" go </dev/null >"$DIR/killed" 2>"$E" &
+p=$!
+wait_for test -e "$SESSIONS/$C/layer/upper/begun" || nok "the command did not begin"
+kill -KILL $p
+wait $p 2>/dev/null
+wait_for grep -q '"type":"result"' "$DIR/killed"
+is "nothing runs" "$(gone 'sleep 86416' && echo gone)" gone
+run "$AK" sessions list --json
+is "its state" "$(js '[(s["id"], s["state"], s["changeset"]) for s in d["agent_sessions"]]')" "[('$ID', 'kept', '$C')]"
+say "$(bash_step 'cat a')" "$answer"
+agent --resume "$ID" go
+is "exit code" "$RC" 0
+is "the copy has all of it" "$(result | tr '\n' ' ')" "one two three "
+is "taken over" "$(tr '\n' ' ' <"$WS/a")" "one two three "
+no "what was removed in the first run" test -e "$WS/gone"
+
+t while-it-runs
+begin
+say "$(bash_step 'touch begun; while [ ! -e end ]; do sleep 0.05; done')" "$answer"
+"$AK" run -C "$WS" --api replay --replay "$R" -q -o json --resume "$ID" --apply never go </dev/null >"$DIR/first" 2>&1 &
+p=$!
+wait_for test -e "$SESSIONS/$C/layer/upper/begun" || nok "the command did not begin"
+agent --resume "$ID" go
+is "exit code" "$RC" 1
+like "message" "$(js 'd["error"]["message"]')" 'in use'
+run "$AK" sessions list --json
+is "its state" "$(js '[s["state"] for s in d["agent_sessions"]]')" "['running']"
+run "$AK" sessions rm "$ID"
+is "not removed" "$RC" 1
+kill -TERM $p
+wait $p 2>/dev/null
+ok "the session is there" test -d "$SESSIONS/$ID"
+
+t taken-over-in-part
+begin
+: >"$SESSIONS/$C/applying"
+agent --resume "$ID" go
+is "exit code" "$RC" 1
+like "what to do" "$(js 'd["error"]["message"], d["error"]["hint"]' | tr -d '\n')" "taken over in part.*ak apply $C"
+
+t of-another-workspace
+begin
+mkdir "$DIR/other"
+run "$AK" run -C "$DIR/other" --api replay --replay "$R" -o json --resume "$ID" go </dev/null
+is "exit code" "$RC" 2
+like message "$(js 'd["error"]["message"]')" 'belongs to another workspace'
+ok "its changes are untouched" test -e "$SESSIONS/$C/journal"
+# the folder was replaced
+mv "$WS" "$DIR/was"
+mkdir "$WS"
+say "$answer"
+agent --resume "$ID" go
+is "exit code" "$RC" 1
+like message "$(js 'd["error"]["message"]')" 'made in another folder'
+rm -r "$DIR/other" "$DIR/was"
+
+t sessions
+begin
+run "$AK" sessions list
+like "a table" "$(out)" "$C +kept .*ak run $ID.*SESSION .*$ID kept .* 2 +\\? +$C +$WS +go"
+run "$AK" sessions show "$ID"
+like "one of them" "$(out)" "id +$ID.*turns +2.*changes +$C: 5.*modified a.*added +n"
+run "$AK" sessions show "$ID" --json
+is "as JSON" "$(js 'd["schema"], d["state"], d["num_turns"], d["num_tool_calls"], d["total_cost_usd"], d["exit_code"], len(d["files"])')" \
+	"('ak-agent-session/1', 'kept', 2, 1, None, 0, 5)"
+say '{"reply":{"text":"Paid.","usage":{"input":10,"output":5},"cost_usd":0.25}}'
+agent --ephemeral go
+agent "second task"
+ID2=$(js 'd["session_id"]')
+run "$AK" sessions list --json
+is "the newest first, and no ephemeral ones" "$(js '[(s["id"], s["state"], s["task"], s["total_cost_usd"]) for s in d["agent_sessions"]]')" \
+	"[('$ID2', 'ended', 'second task', 0.25), ('$ID', 'kept', 'go', None)]"
+run "$AK" diff "$ID" --stat
+is "diff by the session's name" "$RC" 0
+like "its changes" "$(out)" 'a.*n'
+run "$AK" diff "$ID2"
+is "none" "$RC" 1
+like message "$(err)" "no kept changes of the session $ID2"
+run "$AK" sessions rm "$ID"
+is "removed" "$RC" 0
+no "with its changes" test -e "$SESSIONS/$C"
+no "and its transcript" test -e "$SESSIONS/$ID"
+run "$AK" sessions show s-000000000000
+is "a session that is none" "$RC" 1
+like message "$(err)" 'there is no session "s-000000000000"'
+say '{"reply":{"text":"x"}}'
+agent "key sk-ant-REDACTME0123456789abcdefghij in a task"
+no "secrets in what the list says" grep -qF REDACTME "$SESSIONS/$(js 'd["session_id"]')/about"
+printf 'junk' >"$SESSIONS/$ID2/about"
+run "$AK" sessions list
+is "a file that cannot be read" "$RC" 0
+like "is named as such" "$(out)" "$ID2 old"
+
+done_suite
