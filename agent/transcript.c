@@ -164,6 +164,19 @@ int transcript_compacted(struct transcript *t, size_t turns, const char *summary
 	return rc;
 }
 
+int transcript_cleared(struct transcript *t, struct ak_err *err)
+{
+	struct ak_buf b = { 0 };
+	int rc;
+
+	if (t->fd < 0 || t->failed)
+		return 0;
+	ak_buf_str(&b, "{\"cleared\":true}");
+	rc = write_line(t, &b, err);
+	ak_buf_release(&b);
+	return rc;
+}
+
 void transcript_close(struct transcript *t)
 {
 	ak_fd_close(&t->fd);
@@ -384,6 +397,9 @@ static int take_line(const char *line, size_t len, unsigned no, struct transcrip
 		rc = take_head(doc, h, err);
 	} else if (json_kind(json_get(doc, "compaction")) == JSON_OBJECT) {
 		rc = take_compaction(json_get(doc, "compaction"), hist, err);
+	} else if (json_true(json_get(doc, "cleared"))) {
+		if (hist)
+			history_release(hist);
 	} else {
 		turn = true;
 		rc = take_msg(doc, &m, err);

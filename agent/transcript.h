@@ -2,8 +2,8 @@
 /*
  * The turns of a session on disk: transcript.jsonl in its folder, 0600, appended to, one line a turn. An assistant turn is written when
  * it is whole, the results of its calls when all are there, so whatever ends the process, what is there can be sent to a
- * provider once transcript_load() has answered the calls left open. Turns stay when the conversation is compacted: a line says which
- * of them the summary stands for, and reading does the same again. Process: agent. Privilege: none; the session's folder.
+ * provider once transcript_load() has answered the calls left open. Turns stay when the conversation is compacted or cleared: a line says
+ * which of them the summary stands for, or that the conversation begins anew, and reading does the same again. Process: agent. Privilege: none; the session's folder.
  */
 #ifndef AK_AGENT_TRANSCRIPT_H
 #define AK_AGENT_TRANSCRIPT_H
@@ -68,6 +68,8 @@ int transcript_add(struct transcript *t, const struct msg *m, struct ak_err *err
  * Return: as transcript_add().
  */
 int transcript_compacted(struct transcript *t, size_t turns, const char *summary, struct ak_err *err);
+/** transcript_cleared() - append that the conversation begins anew: what stands before this line is not read again. Return: as transcript_add(). */
+int transcript_cleared(struct transcript *t, struct ak_err *err);
 void transcript_close(struct transcript *t);
 
 /**

@@ -205,6 +205,32 @@ START_TEST(there_is_one_file_and_no_link)
 }
 END_TEST
 
+START_TEST(what_stands_before_a_clearing_is_not_read_again)
+{
+	struct transcript t;
+	struct history h = { 0 };
+
+	create(&t);
+	add_user(&t, "old");
+	add_calls(&t, "[]"); /* open calls, too */
+	ck_assert_int_eq(transcript_cleared(&t, NULL), 0);
+	add_user(&t, "new");
+	transcript_close(&t);
+	ck_assert_int_eq(load(&h, NULL), 0);
+	ck_assert_uint_eq(h.n, 1);
+	ck_assert_str_eq(h.v[0].text, "new");
+	history_release(&h);
+	(void)unlinkat(dir, TRANSCRIPT_FILE, 0);
+	create(&t);
+	ck_assert_int_eq(transcript_cleared(&t, NULL), 0);
+	transcript_close(&t);
+	ck_assert_int_eq(load(&h, NULL), 0);
+	ck_assert_uint_eq(h.n, 0);
+	t.fd = -1;
+	ck_assert_int_eq(transcript_cleared(&t, NULL), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("transcript");
@@ -219,6 +245,7 @@ int main(void)
 	tcase_add_test(tc, a_torn_last_line_is_cut);
 	tcase_add_test(tc, user_turns_in_a_row_become_one);
 	tcase_add_test(tc, what_is_no_transcript_is_named);
+	tcase_add_test(tc, what_stands_before_a_clearing_is_not_read_again);
 	tcase_add_test(tc, there_is_one_file_and_no_link);
 	srunner_run_all(sr, CK_NORMAL);
 	failed = srunner_ntests_failed(sr);
