@@ -106,6 +106,43 @@ static bool looks_like_mark(const char *text, size_t len)
 	return text[1] == 'U' || (text[1] >= '0' && text[1] <= '9');
 }
 
+/* What scripts, emoji and indented code are written with */
+static bool is_prose(utf8proc_int32_t c, enum kind kind)
+{
+	if (kind == KIND_TEXT || kind == KIND_FOREIGN || c == '\t' || c == '\n' || c == 0xa0 || c == 0x3000)
+		return true;
+	if (c == 0x200c || c == 0x200d || c == 0xfe0e || c == 0xfe0f)
+		return true;
+	if (kind != KIND_INVISIBLE || (c >= 0xe0100 && c <= 0xe01ef) || (c >= 0xfe00 && c <= 0xfe0d))
+		return false;
+	switch (utf8proc_category(c)) {
+	case UTF8PROC_CATEGORY_MN:
+	case UTF8PROC_CATEGORY_MC:
+	case UTF8PROC_CATEGORY_ME:
+		return c != 0x034f; /* joins nothing that is seen */
+	default:
+		return false;
+	}
+}
+
+static void show_prose(const char *text, size_t len, struct ak_buf *out)
+{
+	for (size_t i = 0; i < len;) {
+		utf8proc_int32_t c = 0;
+		enum kind kind = KIND_TEXT;
+		size_t n = character(text + i, len - i, &c, &kind);
+
+		if (kind == KIND_BAD)
+			ak_buf_printf(out, "<0x%02X>", (unsigned)c);
+		else if (is_prose(c, kind))
+			ak_buf_add(out, text + i, n);
+		else
+			ak_buf_printf(out, "<U+%04X>", (unsigned)c);
+		i += n;
+	}
+	ak_buf_add(out, "", 0);
+}
+
 /* Runs of spaces and of newlines. Return: bytes taken, 0 when nothing has to be counted here */
 static size_t show_run(const char *text, size_t len, unsigned flags, struct ak_buf *out)
 {
@@ -129,6 +166,10 @@ void show_text(const char *text, size_t len, unsigned flags, struct ak_buf *out,
 {
 	if (facts)
 		show_facts(text, len, facts);
+	if (flags & SHOW_PROSE) {
+		show_prose(text, len, out);
+		return;
+	}
 	for (size_t i = 0; i < len;) {
 		size_t run = show_run(text + i, len - i, flags, out);
 		utf8proc_int32_t c = 0;

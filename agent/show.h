@@ -23,6 +23,11 @@ struct ak_buf;
 
 enum show_flags {
 	SHOW_LINE = 1 << 0, /* one line: newlines are shown as <U+000A> */
+	/*
+	 * Text that is read and not decided about, perhaps in pieces: tabs, combining marks, joiners and variation selectors are shown as
+	 * they are, runs are not counted, and a `<` is only that. No law: show_back() is not for it.
+	 */
+	SHOW_PROSE = 1 << 1,
 };
 
 /* What a text holds that a reader should be told */

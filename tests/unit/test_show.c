@@ -172,6 +172,54 @@ START_TEST(frames)
 }
 END_TEST
 
+static const struct {
+	const char *text;
+	const char *shown;
+} prose[] = {
+	{ "a\tb\n\n\n\n\n\n\nc                      d", "a\tb\n\n\n\n\n\n\nc                      d" },
+	{ "if (a <U+202E && b <0x41)", "if (a <U+202E && b <0x41)" },
+	{ "\xe2\x9c\x85\xef\xb8\x8f \xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb", "\xe2\x9c\x85\xef\xb8\x8f \xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb" },
+	{ "\xe0\xa4\x95\xe0\xa4\xbf e\xcc\x81", "\xe0\xa4\x95\xe0\xa4\xbf e\xcc\x81" },
+	{ "\033]52;c;QUJD\007\r\b\x7f", "<U+001B>]52;c;QUJD<U+0007><U+000D><U+0008><U+007F>" },
+	{ "\xc2\x9b" "31m", "<U+009B>31m" },
+	{ "\x9b" "31m\xff", "<0x9B>31m<0xFF>" },
+	{ "\xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8f\xd8\x9c", "<U+202E><U+2066><U+200F><U+061C>" },
+	{ "\xe2\x80\x8b\xe2\x80\xa8\xf3\xa0\x81\x81\xef\xb8\x80\xf3\xa0\x84\x80\xef\xbb\xbf", "<U+200B><U+2028><U+E0041><U+FE00><U+E0100><U+FEFF>" },
+	{ "\xee\x80\x80\xe3\x85\xa4", "<U+E000><U+3164>" },
+};
+
+START_TEST(prose_is_read_and_not_obeyed)
+{
+	struct ak_buf out = { 0 };
+
+	show_text(prose[_i].text, strlen(prose[_i].text), SHOW_PROSE, &out, NULL);
+	ck_assert_str_eq(out.data, prose[_i].shown);
+	ak_buf_release(&out);
+}
+END_TEST
+
+/* every pair of bytes, and what a terminal would obey: none of it comes through */
+START_TEST(prose_has_no_controls)
+{
+	struct ak_buf out = { 0 };
+
+	for (unsigned a = 0; a < 256; a++) {
+		for (unsigned b = 0; b < 256; b++) {
+			char text[3] = { (char)a, (char)b, 'x' };
+
+			show_text(text, 3, SHOW_PROSE, &out, NULL);
+		}
+	}
+	for (size_t i = 0; i < out.len; i++) {
+		unsigned char c = (unsigned char)out.data[i];
+
+		ck_assert(c >= 0x20 ? c != 0x7f : c == '\n' || c == '\t');
+		ck_assert(c != 0xc2 || (unsigned char)out.data[i + 1] >= 0xa0);
+	}
+	ak_buf_release(&out);
+}
+END_TEST
+
 START_TEST(folds)
 {
 	struct ak_buf out = { 0 };
@@ -201,6 +249,8 @@ int main(void)
 	tcase_add_test(tc, facts);
 	tcase_add_test(tc, frames);
 	tcase_add_test(tc, folds);
+	tcase_add_loop_test(tc, prose_is_read_and_not_obeyed, 0, (int)(sizeof(prose) / sizeof(prose[0])));
+	tcase_add_test(tc, prose_has_no_controls);
 	suite_add_tcase(s, tc);
 	sr = srunner_create(s);
 	srunner_run_all(sr, CK_NORMAL);
