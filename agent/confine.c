@@ -174,6 +174,6 @@ int confine_apply(const struct confine *c, struct ak_err *err)
 	if (rc < 0)
 		return rc;
 	lack |= rc;
-	rc = confine_seccomp(err);
+	rc = confine_seccomp(c->terminal, err);
 	return rc < 0 ? rc : lack;
 }

@@ -14,10 +14,12 @@ struct ak_err;
  * struct confine - what is left
  * @dir:	folder that is written to; -1: none
  * @ca_file:	NULL, or a file with certificates
+ * @terminal:	lines are edited on one that is open already: its modes may be set. Nothing else about it, and no other one opened.
  */
 struct confine {
 	int dir;
 	const char *ca_file;
+	bool terminal;
 };
 
 /* What a kernel lacks, for a warning */

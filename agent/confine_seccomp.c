@@ -9,6 +9,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
@@ -97,7 +98,7 @@ static const struct {
 
 #define NCALLS (sizeof(calls) / sizeof(calls[0]))
 #define NWITH (sizeof(with) / sizeof(with[0]))
-#define INSNS_MAX (16 + NCALLS * 2 + NWITH * 5 + 48)
+#define INSNS_MAX (16 + NCALLS * 2 + NWITH * 5 + 53)
 
 struct prog {
 	struct sock_filter v[INSNS_MAX];
@@ -139,7 +140,7 @@ static void allow_asking(struct prog *p)
 	put(p, LOAD(DATA(nr)));
 }
 
-static void build(struct prog *p)
+static void build(struct prog *p, bool terminal)
 {
 	put(p, LOAD(DATA(arch)));
 	put(p, UNLESS_EQ(ARCH, 1));
@@ -157,6 +158,8 @@ static void build(struct prog *p)
 	}
 	for (size_t i = 0; i < NWITH; i++)
 		allow_with(p, with[i].nr, with[i].arg, with[i].value);
+	if (terminal)
+		allow_with(p, SYS_ioctl, 1, TCSETSW); /* tcsetattr(TCSADRAIN) */
 	allow_asking(p);
 	/* a signal to ourselves: abort(3) */
 	allow_with(p, SYS_tgkill, 0, (uint32_t)getpid());
@@ -171,12 +174,12 @@ static void build(struct prog *p)
 	put(p, REFUSE(EPERM));
 }
 
-int confine_seccomp(struct ak_err *err)
+int confine_seccomp(bool terminal, struct ak_err *err)
 {
 	struct prog p = { .n = 0 };
 	struct sock_fprog fprog;
 
-	build(&p);
+	build(&p, terminal);
 	fprog = (struct sock_fprog){ .len = p.n, .filter = p.v };
 	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &fprog) < 0)
 		return ak_err_sys(err, errno, "confine the agent: load the list of system calls");

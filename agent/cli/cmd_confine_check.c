@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ak-agent confine-check DIR [--unconfined]: a test's way to see what the confinement of `ak run` leaves. DIR stands for the session's
- * folder. One line a try: "BLOCKED NAME errno", "OPEN NAME", or "ALLOWED NAME" for what must work. The control does the same without
- * confinement. Process: agent. Privilege: none.
+ * ak-agent confine-check DIR [--unconfined|--terminal]: a test's way to see what the confinement of `ak run`, or with --terminal of
+ * `ak chat`, leaves. DIR stands for the session's folder; standard input is a terminal for the latter. One line a try: "BLOCKED NAME
+ * errno", "OPEN NAME", or "ALLOWED NAME" for what must work. The control does the same without confinement, but for what would touch a
+ * terminal. Process: agent. Privilege: none.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -18,6 +21,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "agent/cli/cli_opt.h"
@@ -134,7 +138,38 @@ static long try_thread(void)
 	return e ? -1 : 0;
 }
 
-static void try_all(int dir, int lack, bool control)
+/* any other error would be the terminal's own: the call came through */
+static void must_refuse(const char *name, long got)
+{
+	line(got < 0 && errno == EPERM ? "BLOCKED" : "OPEN", name, got < 0 ? ak_errno_name(errno) : "");
+}
+
+/* setting its modes as tcsetattr(TCSADRAIN) does, and nothing else: no key is put into it, none taken from others, it is not made ours */
+static void try_terminal(bool terminal)
+{
+	struct termios t = { 0 };
+	struct winsize w = { 0 };
+	char c = 'x';
+	int disc = 0;
+
+	must_refuse("terminal-push", ioctl(STDIN_FILENO, TIOCSTI, &c));
+	must_refuse("terminal-paste", ioctl(STDIN_FILENO, TIOCLINUX, &c));
+	must_refuse("terminal-take", ioctl(STDIN_FILENO, TIOCSCTTY, 0));
+	must_refuse("terminal-group", ioctl(STDIN_FILENO, TIOCSPGRP, &disc));
+	must_refuse("terminal-discipline", ioctl(STDIN_FILENO, TIOCSETD, &disc));
+	must_refuse("terminal-size", ioctl(STDIN_FILENO, TIOCSWINSZ, &w));
+	must_fail("terminal-open", try_open("/dev/tty", O_RDWR));
+	must_refuse("terminal-flush-modes", ioctl(STDIN_FILENO, TCSETSF, &t));
+	if (!terminal) {
+		must_refuse("terminal-modes", ioctl(STDIN_FILENO, TCSETSW, &t));
+		return;
+	}
+	must_work("terminal-ask", tcgetattr(STDIN_FILENO, &t));
+	must_work("terminal-modes", tcsetattr(STDIN_FILENO, TCSADRAIN, &t));
+	must_work("terminal-columns", ioctl(STDIN_FILENO, TIOCGWINSZ, &w));
+}
+
+static void try_all(int dir, int lack, bool terminal, bool control)
 {
 	struct rlimit more = { 4096, 4096 };
 
@@ -167,25 +202,29 @@ static void try_all(int dir, int lack, bool control)
 	must_work("thread", try_thread());
 	must_work("memory", mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1 : 0);
 	must_fail("dumpable-again", prctl(PR_SET_DUMPABLE, 1, 0, 0, 0));
+	if (!control)
+		try_terminal(terminal);
 }
 
 int cmd_confine_check(int argc, char *argv[], char *envp[])
 {
 	bool control = argc == 2 && strcmp(argv[1], "--unconfined") == 0;
-	struct confine c = { .dir = argc == 1 || control ? open(argv[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1 };
+	bool terminal = argc == 2 && strcmp(argv[1], "--terminal") == 0;
+	struct confine c = { .terminal = terminal,
+			     .dir = argc == 1 || control || terminal ? open(argv[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1 };
 	struct ak_err err = { 0 };
 	int lack = 0;
 
 	(void)envp;
 	if (c.dir < 0) {
-		(void)ak_err_set(&err, EINVAL, "confine-check: one folder is taken, and --unconfined behind it");
+		(void)ak_err_set(&err, EINVAL, "confine-check: one folder is taken, and --unconfined or --terminal behind it");
 		return cli_fail(&err, 2);
 	}
 	if (!control)
 		lack = confine_apply(&c, &err);
 	if (lack < 0)
 		return cli_fail(&err, 1);
-	try_all(c.dir, lack, control);
+	try_all(c.dir, lack, terminal, control);
 	ak_fd_close(&c.dir);
 	return 0;
 }
