@@ -141,6 +141,13 @@ static void on_retry(void *ctx, const struct provider_fault *f, unsigned attempt
 		     (unsigned long long)wait % 1000 / 100);
 }
 
+static void on_delta(void *ctx, enum delta_kind kind, const char *text)
+{
+	const struct loop *l = ctx;
+
+	l->out->view->delta(l->out->view->ctx, kind, text);
+}
+
 /* Return: false: there is none to be had */
 static bool compact(struct loop *l, struct turn *t)
 {
@@ -183,7 +190,8 @@ static int request(struct loop *l, struct turn *t)
 				  .prompt_tokens = prompt_meter_bound(&l->meter, bytes, context_images(l->hist)) };
 	struct provider_req rq = { .system = l->system, .tools = l->tools, .ntools = l->ntools, .msgs = l->hist->v, .nmsgs = l->hist->n,
 				   .effort = l->effort, .schema = l->output_schema, .cache_key = l->session_id, .stream = true };
-	struct call_hooks hooks = { .on_retry = on_retry, .ctx = l, .deadline_ms = budget_deadline_ms(l->budget) };
+	struct call_hooks hooks = { .on_delta = l->out->view ? on_delta : NULL, .on_retry = on_retry, .ctx = l,
+				    .deadline_ms = budget_deadline_ms(l->budget) };
 	char reason[BUDGET_REASON];
 	enum budget_which which;
 	int rc;

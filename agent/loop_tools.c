@@ -18,6 +18,7 @@ struct item {
 	struct tool_run run;
 	enum trace_approved approved;
 	enum loop_order order;
+	bool told; /* its end was shown */
 };
 
 /* all of them */
@@ -105,6 +106,14 @@ static bool must_wait(const struct batch *b, const struct item *it)
 	return it->order == LOOP_AFTER_ALL ? b->running > 0 : it->order == LOOP_AFTER_CHANGES && changing;
 }
 
+static void tell_end(struct batch *b, struct item *it)
+{
+	if (it->told || it->run.state != TOOL_DONE)
+		return;
+	it->told = true;
+	run_out_call_ended(b->l->out, it->call, &it->run);
+}
+
 static int start_one(struct batch *b, struct item *it)
 {
 	struct tool_run *r = &it->run;
@@ -112,6 +121,7 @@ static int start_one(struct batch *b, struct item *it)
 
 	if (rc < 0 || r->state == TOOL_DONE || cancel_came(b->l->cancel))
 		return rc;
+	run_out_call_started(b->l->out, it->call, it->args);
 	r->start_ms = tool_now_ms();
 	rc = r->tool->start(r);
 	b->running += r->state == TOOL_RUNNING;
@@ -130,6 +140,7 @@ static int start_more(struct batch *b)
 		b->next++;
 		if (it->run.state != TOOL_DONE)
 			rc = start_one(b, it);
+		tell_end(b, it);
 	}
 	return rc;
 }
@@ -144,6 +155,7 @@ static int deliver(struct batch *b, struct ak_event *ev)
 			continue;
 		rc = r->tool->event ? r->tool->event(r, ev) : 0;
 		b->running -= r->state == TOOL_DONE;
+		tell_end(b, &b->v[i]);
 		return rc;
 	}
 	return 0;
@@ -261,6 +273,7 @@ static int answer(struct batch *b, struct trace_call *calls, struct msg *ret)
 			rc = tool_say(r, true, "Interrupted: %s; what it did until then is not known", b->stop->reason);
 		else if (r->state != TOOL_DONE)
 			rc = tool_say(r, true, "Not run: %s", b->stop->reason ? b->stop->reason : "interrupted");
+		tell_end(b, it);
 		if (rc == 0)
 			rc = msg_add_result(ret, it->call->id, r->text.data ? r->text.data : "", r->text.len, r->is_error);
 		if (i < LOOP_CALLS_MAX)

@@ -55,11 +55,13 @@ void run_out_close(struct run_out *o)
 
 /* ---- lines ---- */
 
-static void say(const char *text)
+static void say(const struct run_out *o, const char *text)
 {
 	struct ak_buf b = { 0 };
 	char line[NOTE_MAX + 64];
 
+	if (o->view)
+		o->view->line(o->view->ctx);
 	(void)snprintf(line, sizeof(line), "%s", text);
 	ak_text_clean(line);
 	ak_buf_printf(&b, "ak: %s\n", line);
@@ -73,12 +75,15 @@ void run_out_note(struct run_out *o, const char *fmt, ...)
 	char text[NOTE_MAX];
 	va_list ap;
 
-	if (o->quiet)
+	if (o->quiet) {
+		if (o->view)
+			o->view->line(o->view->ctx);
 		return;
+	}
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	say(text);
+	say(o, text);
 }
 
 void run_out_warn(struct run_out *o, const char *fmt, ...)
@@ -86,11 +91,10 @@ void run_out_warn(struct run_out *o, const char *fmt, ...)
 	char text[NOTE_MAX];
 	va_list ap;
 
-	(void)o;
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	say(text);
+	say(o, text);
 }
 
 static void put_out(struct run_out *o, const struct ak_buf *b)
@@ -248,6 +252,10 @@ void run_out_assistant(struct run_out *o, const struct msg *m, uint64_t turn, co
 {
 	char cost[MONEY_TEXT] = "unknown";
 
+	if (o->view) {
+		o->view->assistant(o->view->ctx, m, turn, u);
+		return;
+	}
 	if (u->cost_source != COST_NONE)
 		(void)money_format(u->cost_picousd, 4, cost);
 	run_out_note(o, "turn %" PRIu64 ": %" PRIu64 " tokens in, %" PRIu64 " out, $%s%s", turn, u->prompt_total, u->output, cost,
@@ -261,9 +269,21 @@ void run_out_assistant(struct run_out *o, const struct msg *m, uint64_t turn, co
 		put_turn(o, "assistant", m);
 }
 
+void run_out_call_started(struct run_out *o, const struct tool_call *c, const struct cJSON *args)
+{
+	if (o->view)
+		o->view->call_started(o->view->ctx, c, args);
+}
+
+void run_out_call_ended(struct run_out *o, const struct tool_call *c, const struct tool_run *r)
+{
+	if (o->view)
+		o->view->call_ended(o->view->ctx, c, r);
+}
+
 void run_out_results(struct run_out *o, const struct msg *m)
 {
-	for (size_t i = 0; i < m->nresults; i++) {
+	for (size_t i = 0; i < m->nresults && !o->view; i++) {
 		const struct tool_result *r = &m->results[i];
 		size_t n = strcspn(r->text, "\n");
 

@@ -10,17 +10,36 @@
 #include <stdint.h>
 
 #include "agent/msg.h"
+#include "agent/provider/provider.h"
 #include "agent/result.h"
 #include "agent/run_opts.h"
 
 struct ak_err;
-struct completion;
+struct cJSON;
 struct exec_client;
-struct tool_def;
+struct tool_run;
+
+/**
+ * struct run_view - who shows a run to a person as it goes, in place of the lines about turns and calls
+ * @delta:	text of the reply that comes; it may still fail, and then a note says so
+ * @assistant:	the whole reply came
+ * @call_started: a call was approved and starts; @args: its arguments, parsed
+ * @call_ended:	it has its result, which may be that it was not run
+ * @line:	a line of ours follows
+ */
+struct run_view {
+	void *ctx;
+	void (*delta)(void *ctx, enum delta_kind kind, const char *text);
+	void (*assistant)(void *ctx, const struct msg *m, uint64_t turn, const struct usage *u);
+	void (*call_started)(void *ctx, const struct tool_call *c, const struct cJSON *args);
+	void (*call_ended)(void *ctx, const struct tool_call *c, const struct tool_run *r);
+	void (*line)(void *ctx);
+};
 
 /**
  * struct run_out - private but for @failed
  * @file:	--output-last-message, opened before the run; owned; -1
+ * @view:	borrowed; NULL
  * @failed:	errno of the first write to standard output that failed; nothing is written after it
  */
 struct run_out {
@@ -31,6 +50,7 @@ struct run_out {
 	char session_id[24];
 	bool stored; /* the session can be gone on with */
 	uint64_t seq;
+	const struct run_view *view;
 	int failed;
 };
 
@@ -55,6 +75,10 @@ struct run_start {
 void run_out_start(struct run_out *o, const char *session_id, const struct run_start *s);
 /** run_out_assistant() - a reply came */
 void run_out_assistant(struct run_out *o, const struct msg *m, uint64_t turn, const struct usage *u);
+/** run_out_call_started() - a call was approved and starts */
+void run_out_call_started(struct run_out *o, const struct tool_call *c, const struct cJSON *args);
+/** run_out_call_ended() - it has its result */
+void run_out_call_ended(struct run_out *o, const struct tool_call *c, const struct tool_run *r);
 /** run_out_results() - the results of its calls */
 void run_out_results(struct run_out *o, const struct msg *m);
 /** run_out_note() - a line of progress */

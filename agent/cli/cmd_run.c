@@ -12,18 +12,11 @@
 #include <unistd.h>
 
 #include "agent/attach.h"
-#include "agent/cancel.h"
 #include "agent/cli/commands.h"
+#include "agent/cli/run_int.h"
 #include "agent/confine.h"
-#include "agent/gate.h"
-#include "agent/loop.h"
-#include "agent/prices.h"
 #include "agent/prompt.h"
-#include "agent/run_opts.h"
-#include "agent/session.h"
 #include "agent/session_about.h"
-#include "agent/structured.h"
-#include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_json_out.h"
@@ -35,43 +28,6 @@
 #define MAX_TOKENS_KNOWN 32000u
 #define MAX_TOKENS_UNKNOWN 8192u
 #define SYSTEM_MAX (256u << 10) /* bytes of --system-prompt-file: it is in the transcript's first line */
-
-/* everything one run owns */
-struct run {
-	char **env;
-	struct run_opts opts;
-	struct run_out out;
-	struct cancel cancel;
-	struct provider provider;
-	struct prices prices;
-	struct exec_client xc;
-	struct session session;
-	struct transcript transcript;
-	struct transcript_head head;
-	struct history hist;
-	struct spool_dir spools;
-	struct trace trace;
-	struct session_about about;
-	struct gate gate;
-	struct budget budget;
-	struct tool_env tools;
-	struct points points;
-	struct loop loop;
-	struct run_result result;
-	struct structured structured;
-	struct ak_buf task;
-	struct msg attached;	/* --attach: images only */
-	struct ak_buf system;
-	char *system_file; /* --system-prompt-file */
-	uint64_t start_ms;
-	bool opened;  /* provider */
-	bool resumed;
-	bool keeps;	   /* what write_file and edit_file replace is kept, to be rolled back */
-	uint64_t pending; /* files of a run before, of which that is true still */
-	const char *workspace;	/* the host's path of it; borrowed */
-	const char *session_id;	/* the executor's word on which session it is; "": it leaves that to us; borrowed */
-	const char *kept;	/* the changeset that the session's last run left; ""; borrowed */
-};
 
 /* what ends a stage that failed: @r->result says it. Return: -1 */
 static int fail(struct run *r, enum run_end how)
@@ -324,8 +280,19 @@ static void tell_kept(struct run *r, struct ak_buf *text)
 		ak_buf_str(text, "(The user has discarded what you changed in your last run: it is not in the workspace any more.)\n\n");
 }
 
-/* the user's turn into the history and the transcript */
-static int add_task(struct run *r)
+/* what the model is told once, before the first message of a session that goes on */
+static void tell_resumed(struct run *r, struct ak_buf *text)
+{
+	if (!r->resumed || r->told)
+		return;
+	r->told = true;
+	if (r->pending)
+		ak_buf_printf(text, "(The last run of this session did not come to its end. %" PRIu64 " file(s) that write_file and edit_file have "
+			      "changed in it can be taken back with rollback.)\n\n", r->pending);
+	tell_kept(r, text);
+}
+
+int run_say(struct run *r, const char *task, size_t len)
 {
 	struct ak_buf text = { .max = PROMPT_MAX + (1u << 20) };
 	struct msg m = r->attached;
@@ -334,15 +301,15 @@ static int add_task(struct run *r)
 
 	r->attached = (struct msg){ 0 };
 	m.role = MSG_USER;
-	if (r->resumed && r->pending)
-		ak_buf_printf(&text, "(The last run of this session did not come to its end. %" PRIu64 " file(s) that write_file and edit_file have "
-			      "changed in it can be taken back with rollback.)\n\n", r->pending);
-	if (r->resumed)
-		tell_kept(r, &text);
-	if (r->resumed)
-		ak_buf_add(&text, r->task.data, r->task.len);
+	tell_resumed(r, &text);
+	if (r->hist.n > 0)
+		ak_buf_add(&text, task, len);
 	else
-		rc = prompt_first(r->task.data, r->session.id, has_instructions(r), &r->xc, &text, err);
+		rc = prompt_first(task, r->session.id, has_instructions(r), &r->xc, &text, err);
+	if (r->front && r->task.len) {	/* what was attached, by name */
+		ak_buf_add(&text, r->task.data, r->task.len);
+		ak_buf_release(&r->task);
+	}
 	if (rc == 0)
 		rc = text.failed ? -ENOMEM : msg_set_text(&m, text.data, text.len);
 	if (rc == 0 && transcript_add(&r->transcript, &m, err) < 0)
@@ -410,7 +377,7 @@ static void say_start(struct run *r)
 /* the last thing before anything comes from the network */
 static int confine(struct run *r)
 {
-	struct confine c = { .dir = r->session.dir, .ca_file = r->opts.ca_file };
+	struct confine c = { .dir = r->session.dir, .ca_file = r->opts.ca_file, .terminal = r->front != NULL };
 	int lack = confine_apply(&c, &r->result.err);
 
 	if (lack < 0)
@@ -422,15 +389,18 @@ static int confine(struct run *r)
 
 static int stages(struct run *r, char *argv[])
 {
-	if (hear_executor(r, argv) < 0 || open_provider(r) < 0 || load_prices(r) < 0)
+	if (hear_executor(r, argv) < 0 || (r->front && r->front->check(r) < 0) || open_provider(r) < 0 || load_prices(r) < 0)
 		return -1;
 	if (gate_check(&r->opts, &r->result.err) < 0 ||
 	    (r->opts.output_schema && structured_open(&r->structured, r->opts.output_schema, &r->result.err) < 0))
 		return fail(r, RUN_USAGE);
-	if (read_system(r) < 0 || read_task(r) < 0 || read_attached(r) < 0 || open_sandbox(r) < 0 || open_session(r) < 0 || open_gate(r) < 0 || fill_loop(r) < 0)
+	if (read_system(r) < 0 || (!r->front && read_task(r) < 0) || read_attached(r) < 0 || open_sandbox(r) < 0 || open_session(r) < 0 ||
+	    open_gate(r) < 0 || fill_loop(r) < 0)
 		return -1;
 	say_start(r);
-	return add_task(r) < 0 ? -1 : confine(r);
+	if ((r->front ? r->front->open(r) : run_say(r, r->task.data, r->task.len)) < 0)
+		return -1;
+	return confine(r);
 }
 
 /* ---- the end ---- */
@@ -539,6 +509,17 @@ static void finish_changes(struct run *r)
 	}
 }
 
+/* "run: ..." of the parts that both commands have */
+static void name_command(struct ak_err *err, const char *name)
+{
+	struct ak_err was = *err;
+
+	if (strncmp(was.msg, "run: ", 5) != 0)
+		return;
+	(void)ak_err_set(err, was.code, "%s: %s", name, was.msg + 5);
+	ak_err_hint(err, "%s", was.hint);
+}
+
 static int finish(struct run *r)
 {
 	struct run_about about = { .session_id = r->session.id[0] ? r->session.id : NULL, .model = r->provider.target.model,
@@ -562,6 +543,8 @@ static int finish(struct run *r)
 	r->result.limits_hit = r->tools.limits_hit;
 	code = run_exit_code(&r->result);
 	session_about_turn(&r->about, &r->result, &r->budget, (uint32_t)code);
+	if (r->front)
+		name_command(&r->result.err, r->front->name);
 	if (run_out_result(&r->out, &r->result, &about) < 0 && code == 0)
 		code = 1;
 	return code;
@@ -595,7 +578,30 @@ static int begin_run(struct run *r, int argc, char *argv[])
 	return rc < 0 ? rc : opened;
 }
 
-int cmd_run(int argc, char *argv[], char *envp[])
+static int print_help(struct run *r)
+{
+	const char *help = r->front ? r->front->help() : run_opts_help();
+	int code = ak_write_all(STDOUT_FILENO, help, strlen(help)) < 0;
+
+	tear_down(r);
+	free(r);
+	return code;
+}
+
+static void work(struct run *r, char *argv[])
+{
+	budget_start(&r->budget, &r->opts.limits, r->start_ms);
+	if (stages(r, argv) < 0)
+		return;
+	if (r->front) {
+		r->front->work(r);
+	} else {
+		loop_run(&r->loop);
+		structured_finish(&r->structured, &r->loop);
+	}
+}
+
+int run_main(int argc, char *argv[], char *envp[], const struct run_front *front)
 {
 	struct run *r;
 	int code;
@@ -610,6 +616,7 @@ int cmd_run(int argc, char *argv[], char *envp[])
 	if (!r)
 		return 1;
 	r->env = envp;
+	r->front = front;
 	r->start_ms = tool_now_ms();
 	r->session.dir = r->transcript.fd = r->spools.fd = r->trace.fd = r->about.fd = r->out.file = -1;
 	r->cancel = (struct cancel){ -1, -1, -1 };
@@ -618,22 +625,19 @@ int cmd_run(int argc, char *argv[], char *envp[])
 	if (cancel_open(&r->cancel, &r->result.err) < 0) {
 		(void)fail(r, RUN_ERROR);
 	} else if (begin_run(r, argc, argv) == 0) {
-		if (r->opts.help) {
-			const char *help = run_opts_help();
-
-			code = ak_write_all(STDOUT_FILENO, help, strlen(help)) < 0;
-			tear_down(r);
-			free(r);
-			return code;
-		}
-		budget_start(&r->budget, &r->opts.limits, r->start_ms);
-		if (stages(r, argv) == 0) {
-			loop_run(&r->loop);
-			structured_finish(&r->structured, &r->loop);
-		}
+		if (r->opts.help)
+			return print_help(r);
+		work(r, argv);
 	}
 	code = finish(r);
+	if (front)
+		front->close(r);
 	tear_down(r);
 	free(r);
 	return code;
+}
+
+int cmd_run(int argc, char *argv[], char *envp[])
+{
+	return run_main(argc, argv, envp, NULL);
 }
