@@ -60,8 +60,8 @@ EXEC_LIBS = $(shell $(PKG_CONFIG) $(STATIC) --libs libcap libnl-3.0 libmd)
 EXEC_CFLAGS = $(shell $(PKG_CONFIG) --cflags libcap libnl-3.0 libmd)
 
 # ak-agent: dynamic, since it links libcurl; never part of ak
-AGENT_LIBS = $(shell $(PKG_CONFIG) --libs libcurl libcjson libutf8proc libpcre2-8 libcrypto)
-AGENT_CFLAGS = $(shell $(PKG_CONFIG) --cflags libcurl libcjson libutf8proc libpcre2-8 libcrypto)
+AGENT_LIBS = $(shell $(PKG_CONFIG) --libs libcurl libcjson libutf8proc libpcre2-8 libcrypto libedit)
+AGENT_CFLAGS = $(shell $(PKG_CONFIG) --cflags libcurl libcjson libutf8proc libpcre2-8 libcrypto libedit)
 AGENT_LINK := $(if $(filter release weak,$(PROFILE)),-pie -Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now$(comma)-z$(comma)noexecstack,$(LINK))
 
 INIT_CFLAGS := -std=c17 -D_GNU_SOURCE -I. $(WARN) -Os -g0 -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections \

@@ -80,6 +80,11 @@ int approver_new(const struct approve_options *o, struct approver **ret, struct 
 	return 0;
 }
 
+void approver_width(struct approver *a, unsigned width)
+{
+	a->o.width = width;
+}
+
 void approver_free(struct approver *a)
 {
 	if (!a)

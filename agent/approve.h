@@ -168,6 +168,8 @@ int approver_new(const struct approve_options *o, struct approver **ret, struct 
 /** approver_free() - NULL does nothing */
 void approver_free(struct approver *a);
 
+/** approver_width() - the terminal's columns have changed; 0: 80 */
+void approver_width(struct approver *a, unsigned width);
 /** approver_rule() - add an --allow or --deny rule. Return: as rules_add() */
 int approver_rule(struct approver *a, bool deny, const char *text, struct ak_err *err);
 

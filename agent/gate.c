@@ -232,6 +232,12 @@ void gate_close(struct gate *g)
 	g->approver = NULL;
 }
 
+void gate_resized(struct gate *g)
+{
+	if (g->person)
+		approver_width(g->approver, columns());
+}
+
 const char *gate_name(const struct gate *g)
 {
 	return approve_policy_name(g->policy);

@@ -50,6 +50,8 @@ int gate_check(const struct run_opts *o, struct ak_err *err);
  */
 int gate_open(struct gate *g, const struct run_opts *o, const char *session, bool harmless, struct ak_err *err);
 void gate_close(struct gate *g);
+/** gate_resized() - the terminal may have another size than when the gate was opened */
+void gate_resized(struct gate *g);
 /** gate_name() - the policy in force */
 const char *gate_name(const struct gate *g);
 

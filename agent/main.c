@@ -14,12 +14,13 @@ struct command {
 	cli_fn *run;
 };
 
-/* The names are in executor/hand_over.c, too; run is started by executor/cmd_run.c */
+/* The names are in executor/hand_over.c, too; run and chat are started by executor/cmd_run.c */
 static const struct command commands[] = {
 	{"prices", cmd_prices},
 	{"models", cmd_models},
 	{"report", cmd_report},
 	{"run", cmd_run},
+	{"chat", cmd_chat},
 	{"confine-check", cmd_confine_check},
 	{NULL, NULL},
 };

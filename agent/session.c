@@ -51,25 +51,32 @@ static int step(int dir, const char *name, bool make, bool own, struct ak_err *e
 	return ak_fd_take(&fd);
 }
 
-/* STATE/sessions. Return: descriptor, and its path */
-static int open_sessions(char *const env[], bool make, char **ret_path, struct ak_err *err)
+static const char *state_home(char *const env[], bool *ret_by_xdg)
 {
 	const char *xdg = env_get(env, "XDG_STATE_HOME");
-	const char *home = env_get(env, "HOME");
-	bool by_xdg = xdg && xdg[0] == '/';
+
+	*ret_by_xdg = xdg && xdg[0] == '/';
+	return *ret_by_xdg ? xdg : env_get(env, "HOME");
+}
+
+/* STATE. Return: descriptor */
+static int open_state(char *const env[], bool make, struct ak_err *err)
+{
 	static const char *const below_home[] = { ".local", "state", NULL };
+	bool by_xdg;
+	const char *top = state_home(env, &by_xdg);
 	AK_AUTO_FD fd = -1;
 
-	if (!by_xdg && (!home || home[0] != '/')) {
+	if (!top || top[0] != '/') {
 		(void)ak_err_set(err, ENOENT, "no state folder: HOME is not set");
 		ak_err_hint(err, "set HOME or XDG_STATE_HOME, or use --ephemeral");
 		return -ENOENT;
 	}
 	if (by_xdg && make)
-		(void)mkdir(xdg, 0700);
-	fd = open(by_xdg ? xdg : home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		(void)mkdir(top, 0700);
+	fd = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return ak_err_sys(err, errno, "open %s", by_xdg ? xdg : home);
+		return ak_err_sys(err, errno, "open %s", top);
 	for (size_t i = 0; !by_xdg && below_home[i]; i++) {
 		int next = step(fd, below_home[i], make, false, err);
 
@@ -78,18 +85,27 @@ static int open_sessions(char *const env[], bool make, char **ret_path, struct a
 		if (fd < 0)
 			return fd;
 	}
-	int state = step(fd, "ak", make, true, err);
+	return step(fd, "ak", make, true, err);
+}
 
-	if (state < 0)
-		return state;
-	ak_fd_close(&fd);
-	fd = step(state, "sessions", make, true, err);
-	ak_fd_close(&state);
-	if (fd >= 0 && ret_path && asprintf(ret_path, "%s%s/ak/sessions", by_xdg ? xdg : home, by_xdg ? "" : "/.local/state") < 0) {
+/* STATE/sessions. Return: descriptor, and its path */
+static int open_sessions(char *const env[], bool make, char **ret_path, struct ak_err *err)
+{
+	AK_AUTO_FD state = open_state(env, make, err);
+	bool by_xdg;
+	const char *top = state_home(env, &by_xdg);
+	AK_AUTO_FD fd = state < 0 ? state : step(state, "sessions", make, true, err);
+
+	if (fd >= 0 && ret_path && asprintf(ret_path, "%s%s/ak/sessions", top, by_xdg ? "" : "/.local/state") < 0) {
 		*ret_path = NULL;
 		return ak_err_set(err, ENOMEM, "no memory for a path");
 	}
 	return fd < 0 ? fd : ak_fd_take(&fd);
+}
+
+int session_state(char *const env[], struct ak_err *err)
+{
+	return open_state(env, true, err);
 }
 
 static int mint(char *id)

@@ -48,6 +48,9 @@ int session_open(char *const env[], const char *id, struct session *ret, struct 
  */
 int session_last(char *const env[], const char *workspace, struct session *ret, struct ak_err *err);
 
+/** session_state() - the state folder, made where it is missing. Return: a descriptor, the caller's; as session_new(). */
+int session_state(char *const env[], struct ak_err *err);
+
 /** session_close() - give it free; safe twice */
 void session_close(struct session *s);
 

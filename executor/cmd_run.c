@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `ak run`, the parent: the policy is sealed from the command line and the user's settings, then the agent is started, then host
+ * `ak run` and `ak chat`, the parent: the policy is sealed from the command line and the user's settings, then the agent is started, then host
  * privilege is given up, and then the agent is served. The agent is started before the ids change because it reads the caller's
  * keys and state; nothing it says is read before the policy is sealed and the privilege gone.
  * Process: executor. Privilege: what the caller has until privs_serving(), then none on the host.
@@ -45,6 +45,7 @@
 #include "executor/shared/ak_msg.h"
 #include "executor/stream.h"
 #include "executor/touch_stay.h"
+#include "executor/tty.h"
 #include "executor/workspace/state.h"
 
 #define EXIT_FAILED 1
@@ -59,6 +60,9 @@
 
 /* everything one run owns */
 struct run_cmd {
+	const char *name;	/* of the command: "run", "chat" */
+	bool chat;
+	struct tty_state found;	/* chat: the terminal's modes */
 	struct run_words words;
 	struct config *config;	/* owned */
 	struct args_settings settings;
@@ -109,6 +113,8 @@ static int block_signals(struct run_cmd *r, struct ak_err *err)
 		if (sigaction(signals[i], NULL, &old) < 0 || old.sa_handler != SIG_IGN)
 			sigaddset(&set, signals[i]);
 	}
+	if (r->chat)
+		sigaddset(&set, SIGCHLD);	/* says when the agent stops */
 	if (signal(SIGCHLD, SIG_DFL) == SIG_ERR || signal(SIGPIPE, SIG_IGN) == SIG_ERR || signal(SIGXFSZ, SIG_IGN) == SIG_ERR ||
 	    sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return ak_err_sys(err, errno, "set up signals");
@@ -220,7 +226,7 @@ static int seal(struct run_cmd *r, int argc, char *const argv[], char *const env
 	return e;
 }
 
-/* ak-agent run STATE MESSAGE HINT WORKSPACE SESSION KEPT N, N texts of settings, WORDS... */
+/* ak-agent run|chat STATE MESSAGE HINT WORKSPACE SESSION KEPT N, N texts of settings, WORDS... */
 static int start_agent(struct run_cmd *r, char *const env[], const char *state, const struct ak_err *why, struct ak_err *err)
 {
 	size_t n = 0;
@@ -232,11 +238,11 @@ static int start_agent(struct run_cmd *r, char *const env[], const char *state, 
 	if (!argv)
 		return ak_err_set(err, ENOMEM, "run: not enough memory for the command line");
 	e = ak_chan_pair(r->sock, err);
-	if (e == 0 && pipe2(r->control, O_CLOEXEC) < 0)
+	if (e == 0 && (pipe2(r->control, O_CLOEXEC) < 0 || fcntl(r->control[1], F_SETFL, O_NONBLOCK) < 0))
 		e = ak_err_sys(err, errno, "make a pipe");
 	if (e == 0) {
 		argv[n++] = (char *)(uintptr_t)"ak-agent";
-		argv[n++] = (char *)(uintptr_t)"run";
+		argv[n++] = (char *)(uintptr_t)r->name;
 		argv[n++] = (char *)(uintptr_t)state;
 		argv[n++] = (char *)(uintptr_t)why->msg;
 		argv[n++] = (char *)(uintptr_t)why->hint;
@@ -322,6 +328,7 @@ static int serve(struct run_cmd *r, struct ak_err *err)
 		so.protected_arg = r;
 	}
 	so.tell_pidfd = r->pidfd;
+	so.follow_fd = r->chat ? r->pidfd : 0;
 	so.seen = &r->seen;
 	so.left = &r->left;
 	return serve_run(&so, err);
@@ -356,6 +363,17 @@ static int end_without_agent(struct run_cmd *r, const struct ak_err *why)
 	return run_end_code(&e);
 }
 
+/* the agent could not do it; a terminal that is somebody else's by now is left alone */
+static void restore_terminal(struct run_cmd *r)
+{
+	static const char no_pastes[] = "\033[?2004l\n"; /* the agent may have switched bracketed paste on */
+
+	if (r->found.fd < 0 || tcgetpgrp(r->found.fd) != getpgrp())
+		return;
+	tty_restore(&r->found);
+	(void)ak_write_all(STDERR_FILENO, no_pastes, sizeof(no_pastes) - 1);
+}
+
 /*
  * Return: its exit code. In root mode it has other ids and cannot be killed, so one that does not end is left to itself; one that is
  * stopped is continued, which its session allows (kill(2)).
@@ -379,9 +397,11 @@ static int wait_agent(struct run_cmd *r)
 	if (WIFEXITED(status) && WEXITSTATUS(status) != 126 && WEXITSTATUS(status) != 127)
 		return WEXITSTATUS(status);
 	if (WIFSIGNALED(status))
-		(void)ak_err_set(&err, EIO, "run: ak-agent was killed by signal %d", WTERMSIG(status));
+		restore_terminal(r);
+	if (WIFSIGNALED(status))
+		(void)ak_err_set(&err, EIO, "%s: ak-agent was killed by signal %d", r->name, WTERMSIG(status));
 	else
-		(void)ak_err_set(&err, EIO, "run: ak-agent could not be started");
+		(void)ak_err_set(&err, EIO, "%s: ak-agent could not be started", r->name);
 	return end_without_agent(r, &err);
 }
 
@@ -458,9 +478,10 @@ static int close_stdout(unsigned closed)
 	return r < 0 ? r : 0;
 }
 
-int cmd_run(int argc, char *const argv[], char *const env[])
+static int run_command(const char *name, bool chat, int argc, char *const argv[], char *const env[])
 {
-	struct run_cmd r = { .p = PREPARED_NONE, .exe = -1, .out = -1, .start_ns = ak_now_ns(), .sock = { -1, -1 }, .control = { -1, -1 }, .signal_fd = -1, .pidfd = -1,
+	struct run_cmd r = { .name = name, .chat = chat, .found = TTY_STATE_NONE, .p = PREPARED_NONE, .exe = -1, .out = -1,
+			     .start_ns = ak_now_ns(), .sock = { -1, -1 }, .control = { -1, -1 }, .signal_fd = -1, .pidfd = -1,
 			     .look = PROTECTED_LOOK_NONE };
 	unsigned closed = 0;
 	int code;
@@ -472,6 +493,8 @@ int cmd_run(int argc, char *const argv[], char *const env[])
 	    close_stdout(closed) < 0)
 		return EXIT_FAILED;
 	r.out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (chat && tcgetattr(STDERR_FILENO, &r.found.saved) == 0)
+		r.found.fd = STDERR_FILENO;
 	code = run(&r, argc, argv, env);
 	cow_stay_end(&r.changes, NULL);
 	cow_close_release(&r.left);
@@ -491,4 +514,14 @@ int cmd_run(int argc, char *const argv[], char *const env[])
 	ak_fd_close(&r.signal_fd);
 	ak_fd_close(&r.pidfd);
 	return code;
+}
+
+int cmd_run(int argc, char *const argv[], char *const env[])
+{
+	return run_command("run", false, argc, argv, env);
+}
+
+int cmd_chat(int argc, char *const argv[], char *const env[])
+{
+	return run_command("chat", true, argc, argv, env);
 }

@@ -11,4 +11,11 @@
  */
 int cmd_run(int argc, char *const argv[], char *const env[]);
 
+/**
+ * cmd_chat() - the same for `ak chat`: the agent reads the terminal, and only it
+ * SIGINT is told to the agent each time and ends nothing, and when the agent stops (Ctrl-Z) we do. Where it is killed the terminal gets the
+ * modes back that it was found with.
+ */
+int cmd_chat(int argc, char *const argv[], char *const env[]);
+
 #endif

@@ -25,6 +25,7 @@ static const char help_text[] = "usage: ak COMMAND [OPTIONS]\n"
 				"\n"
 				"  ak exec [OPTIONS] [--] COMMAND [ARG...]   run one command in a sandbox (ak exec --help)\n"
 				"  ak run [OPTIONS] [PROMPT | -]             run an agent on a task, in a sandbox (ak run --help)\n"
+				"  ak chat [OPTIONS] [MESSAGE]               the same, talking with it on the terminal (ak chat --help)\n"
 				"  ak resume [ID] [OPTIONS] [PROMPT]         go on with a session of ak run, or with this workspace's last\n"
 				"  ak create NAME [OPTIONS]                  make a sandbox that stays (ak create --help)\n"
 				"  ak exec --in NAME [OPTIONS] [--] COMMAND  run a command in it; --detach: as a background job\n"
@@ -55,7 +56,7 @@ static const struct {
 } commands[] = {
 	{ "create", cmd_create }, { "ls", cmd_ls },	{ "rm", cmd_rm },
 	{ "jobs", cmd_jobs },	  { "logs", cmd_logs }, { "kill", cmd_kill_job },
-	{ "run", cmd_run },	  { "resume", cmd_resume },
+	{ "run", cmd_run },	  { "chat", cmd_chat },	{ "resume", cmd_resume },
 	{ "serve", cmd_serve },	  { "config", cmd_config },
 	{ "checkpoint", cmd_checkpoint },
 	{ "apply", cmd_apply },	  { "discard", cmd_discard },

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -95,6 +97,30 @@ static bool tell(const struct server *s, uint8_t signo)
 	return told;
 }
 
+static bool is_stopped(int pidfd)
+{
+	siginfo_t si = { 0 };
+
+	return waitid((idtype_t)P_PIDFD, (id_t)pidfd, &si, WSTOPPED | WNOHANG | WNOWAIT) == 0 && si.si_code == CLD_STOPPED;
+}
+
+/*
+ * The client has given the terminal back and stopped (Ctrl-Z): the shell waits for us. We may have been stopped and continued
+ * together with it, and see that late: then it is not stopped any more a moment later.
+ */
+static void follow_stop(const struct server *s)
+{
+	siginfo_t si = { 0 };
+
+	if (!is_stopped(s->o->follow_fd))
+		return;
+	(void)poll(NULL, 0, SERVE_STOP_MS);
+	if (!is_stopped(s->o->follow_fd))
+		return;
+	(void)waitid((idtype_t)P_PIDFD, (id_t)s->o->follow_fd, &si, WSTOPPED | WNOHANG);
+	(void)raise(SIGTSTP); /* no effect where nobody could continue us */
+}
+
 static void on_signal(struct server *s, struct ev *ev, uint32_t events)
 {
 	struct signalfd_siginfo si;
@@ -102,6 +128,14 @@ static void on_signal(struct server *s, struct ev *ev, uint32_t events)
 	(void)events;
 	if (read(ev->fd, &si, sizeof(si)) != (ssize_t)sizeof(si))
 		return;
+	if (s->o->follow_fd > 0 && si.ssi_signo == SIGCHLD) {
+		follow_stop(s);
+		return;
+	}
+	if (s->o->follow_fd > 0 && si.ssi_signo == SIGINT) {
+		(void)tell(s, SIGINT); /* so many are there that one more says nothing new */
+		return;
+	}
 	if (si.ssi_signo != SIGTERM && si.ssi_signo != SIGINT && si.ssi_signo != SIGHUP && si.ssi_signo != SIGQUIT)
 		return;
 	if (s->o->seen && !s->o->seen->signo)

@@ -43,6 +43,8 @@ struct serve_opts {
 					 * borrowed */
 	struct serve_seen *seen;	/* filled in; borrowed; may be NULL */
 	struct cow_close *left;		/* filled in when @changes are closed; borrowed; may be NULL */
+	int follow_fd;			/* pidfd of a client that a person talks to; borrowed; 0: none. SIGINT is told to it, each time, and
+					 * ends nothing; when it is stopped so are we. SIGCHLD has to be in @signal_fd, @tell_fd must not block */
 	int alive_fd;			/* when its last name is removed (st_nlink 0) serving ends; borrowed; -1 */
 	uint64_t ttl_ms;		/* idle time (nothing runs and nobody asks) after which serving ends; 0: none */
 	int cgroup_dir;			/* place in which sandboxes get cgroups; borrowed; -1: none */

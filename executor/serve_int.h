@@ -39,6 +39,7 @@
 #define SERVE_START_MS 20000u	/* for a sandbox to be ready */
 #define SERVE_KILL_MS 15000u	/* for init to end a command it was told to kill, which by itself it does within 6 s; then its sandbox is ended */
 #define SERVE_END_MS 5000u	/* for a sandbox that was killed to be gone; it is reported and waited for further */
+#define SERVE_STOP_MS 20	/* after which a client that was seen stopped is looked at once more */
 #define SERVE_TOLD_MS 15000u	/* for a client that was told of a signal to end by itself */
 #define SERVE_QUIET_MS 8u	/* after an answer: what nobody waits for lets the client have the processors first ... */
 #define SERVE_QUIET_MAX_MS 200u	/* ... but not forever */

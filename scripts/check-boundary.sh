@@ -40,6 +40,8 @@ if [ -d agent ]; then
 		"$(includes agent | grep -E ':(cjson/|cJSON|curl/)' | grep -vE '^agent/json[a-z_]*\.[ch]:[0-9]+:cjson/|^agent/json[a-z_]*\.[ch]:[0-9]+:cJSON\.h$|^agent/http[a-z_]*\.[ch]:[0-9]+:curl/')"
 	report "agent/ reaches libpcre2 in agent/pattern.c and agent/search/text.c, libcrypto in agent/trace_sha.c only" \
 		"$(includes agent | grep -E ':(pcre2|openssl/)' | grep -vE '^agent/(pattern|search/text)\.c:[0-9]+:pcre2\.h$|^agent/trace_sha\.c:[0-9]+:openssl/')"
+	report "agent/ reaches libedit in agent/line.c only, and readline nowhere" \
+		"$(includes agent | grep -E ':(editline|histedit|readline)' | grep -vE '^agent/line\.c:[0-9]+:histedit\.h$')"
 	report "agent/search/ uses executor/shared/ and its own headers" \
 		"$(project_includes_but agent/search '(agent/search/|executor/shared/)')"
 	report "agent/ starts no program" \

@@ -17,7 +17,7 @@ warn='-Wall -Wextra -Wformat=2 -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 echo '#define AK_VERSION "lint"' >"$work/version.h"
 std="-std=c17 -D_GNU_SOURCE -I. -include $work/version.h"
 [ "$(uname -m)" != x86_64 ] || std="$std -DAK_EARLY"
-libs=$(pkg-config --cflags libcap libnl-3.0 libseccomp libcjson libcurl libutf8proc libpcre2-8 libcrypto check 2>/dev/null)
+libs=$(pkg-config --cflags libcap libnl-3.0 libseccomp libcjson libcurl libutf8proc libpcre2-8 libcrypto libedit check 2>/dev/null)
 c_files=$(find executor lib seccomp agent tests -name '*.c' 2>/dev/null | sort)
 program_files=$(find executor lib seccomp agent -name '*.c' 2>/dev/null | sort)
 executor_files=$(find executor -name '*.c' | sort)

@@ -3,8 +3,8 @@
 
 Usage: onpty.py [--size ROWSxCOLS] [--limit SECONDS] STEPS CMD...
 STEPS is JSON: a list of [regex to wait for, text to send]; a send of {"size": [rows, cols]} resizes
-instead, and one of {"again": text} sends it every second until the next step's regex comes, for what a program does
-some time after printing.
+instead, one of {"run": text} runs a shell command and waits for it, and one of {"again": text} sends it every second until the
+next step's regex comes, for what a program does some time after printing.
 The exit code is the program's; 99 when a step's regex never came."""
 import fcntl
 import json
@@ -14,6 +14,7 @@ import re
 import select
 import signal
 import struct
+import subprocess
 import sys
 import termios
 import time
@@ -48,6 +49,8 @@ def main():
             again = None
             if isinstance(send, dict) and "again" in send:
                 again, due = send["again"], time.monotonic() + 1
+            elif isinstance(send, dict) and "run" in send:
+                subprocess.run(send["run"], shell=True, stdin=subprocess.DEVNULL, check=True)
             elif isinstance(send, dict):
                 set_size(fd, *send["size"])
             else:
