@@ -78,12 +78,12 @@ static void begin(struct chat *c, struct run *r)
 static bool tell_end(struct run *r, bool cut)
 {
 	struct run_result *res = &r->result;
+	char reason[BUDGET_REASON];
 
 	switch (res->end) {
 	case RUN_DONE:
-		if (res->which != BUDGET_OK)
-			run_out_warn(&r->out, "with this answer a limit is exceeded (%s); the next message starts anew",
-				     budget_subtype(res->which));
+		if (res->which != BUDGET_OK && budget_exceeded(&r->budget, tool_now_ms(), reason) != BUDGET_OK)
+			run_out_warn(&r->out, "with this answer a limit is exceeded: %s (the next message starts anew)", reason);
 		return true;
 	case RUN_INTERRUPTED:
 		if (res->signal != SIGINT)

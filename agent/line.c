@@ -37,6 +37,7 @@ enum broken { WHOLE, DROPPED, ENDED, CANCELLED, GONE };
 struct line {
 	EditLine *el;
 	History *history;
+	FILE *nowhere;		/* for what libedit has to say about the terminal's description */
 	const struct cancel *cancel;
 	int signals;		/* SIGWINCH, SIGTSTP, SIGCONT */
 	struct termios found;	/* the terminal's modes while no line is read */
@@ -347,7 +348,8 @@ int line_open(const struct cancel *cancel, struct line **ret, struct ak_err *err
 	rc = tcgetattr(STDIN_FILENO, &l->found) < 0 ? ak_err_sys(err, errno, "ask for the terminal's modes") : take_signals(l, err);
 	if (rc == 0) {
 		l->history = history_init();
-		l->el = l->history ? el_init("ak", stdin, stdout, stderr) : NULL;
+		l->nowhere = fopen("/dev/null", "we");
+		l->el = l->history && l->nowhere ? el_init("ak", stdin, stdout, l->nowhere) : NULL;
 		if (!l->el)
 			rc = ak_err_set(err, ENOMEM, "no memory for the line editor");
 	}
@@ -371,6 +373,8 @@ void line_close(struct line *l)
 	}
 	if (l->history)
 		history_end(l->history);
+	if (l->nowhere)
+		(void)fclose(l->nowhere);
 	chat_pastes_release(&l->pastes);
 	ak_fd_close(&l->signals);
 	free(l);
@@ -394,8 +398,9 @@ static bool read_one(struct line *l, struct ak_buf *out)
 
 	text = el_gets(l->el, &n);
 	if (!text || n <= 0) {
+		/* the end of input behind a line that goes on takes back the message, not the chat */
 		if (l->broken == WHOLE)
-			l->broken = ENDED;
+			l->broken = l->more ? DROPPED : ENDED;
 	} else if (l->broken == WHOLE) {
 		size_t len = (size_t)n - (text[n - 1] == '\n');
 		char *line = strndup(text, len);
@@ -437,7 +442,7 @@ enum line_end line_read(struct line *l, const char *prompt, struct ak_buf *out, 
 		read_message(l, prompt, out);
 		if (l->broken != DROPPED)
 			break;
-		print("^C\n");
+		print(" [dropped]\n");
 		out->len = start;
 		if (out->data)
 			out->data[start] = '\0';

@@ -148,14 +148,14 @@ is "exit code" "$RC" 0
 t a-paste-is-no-command-and-no-answer
 say "$(printf '{"match":{"user":"/exit\\nrm -rf x\\n"},"reply":{"text":"One message."}}')" '{"match":{"user":"before plain after"},"reply":{"text":"In the line."}}'
 chat '[["ak> ","\u001b[200~/exit\nrm -rf x\n\u001b[201~\r"],["One message.[^>]*ak> ","before \u001b[200~plain\n\u001b[201~ after\r"],["In the line.[^>]*ak> ","\u001b[200~a\u001b]0;x\u0007\u0003b"],
-	["\\[paste 1: 1 line","\u0003"],["\\^C[^>]*ak> ","\u0003"]]'
+	["\\[paste 1: 1 line","\u0003"],["\\[dropped\\][^>]*ak> ","\u0003"]]'
 is "exit code" "$RC" 0
 unlike "what a paste holds is not obeyed" "$(out)" $'\033'
 
 t line-editing-and-history
 TERM=xterm
 say '{"match":{"user":"abXc"},"reply":{"text":"Edited."}}' '{"match":{"user":"gr\u00fc\u00df"},"reply":{"text":"German."}}' '{"match":{"user":"my token=[REDACTED]"},"reply":{"text":"Never."}}'
-chat '[["ak> ","abc\u001b[DX\r"],["Edited.[^>]*ak> ","gr\u00c3\u00bc\u00c3\u009fx\u007f\r"],["German.[^>]*ak> ","/cost my token=abcdefghijklmnop1234\r"],["behind it[^>]*ak> ","two\\\r"],["[.]{3} ","lines\u0003"],["ak> ","\u0004"]]'
+chat '[["ak> ","abc\u001b[DX\r"],["Edited.[^>]*ak> ","gr\u00c3\u00bc\u00c3\u009fx\u007f\r"],["German.[^>]*ak> ","/cost my token=abcdefghijklmnop1234\r"],["behind it[^>]*ak> ","two\\\r"],["[.]{3} ","lines\u0003"],["ak> ","three\\\r"],["[.]{3} ","\u0004"],["dropped[^>]*ak> ","\u0004"]]'
 is "exit code" "$RC" 0
 is "what is kept" "$(cat "$XDG_STATE_HOME/ak/chat_history" | tail -3)" $'abXc\ngr\xc3\xbc\xc3\x9f\n/cost my token=[REDACTED]'
 is "its mode" "$(stat -c %a "$XDG_STATE_HOME/ak/chat_history")" 600
@@ -183,7 +183,7 @@ goes_on further
 
 t interrupt-while-waiting-for-the-provider
 say '{"fault":{"name":"rate_limited","status":429,"message":"busy","wait_ms":600000}}' '{"match":{"user":"first"},"reply":{"text":"Both are there."}}'
-modes '[["ak> ","first\r"],["attempt 1 failed: busy","\u0003\u0003\u0003"],["ak: interrupted\r\n.*ak> ","second\r"],["Both are there.[^>]*ak> ","typed\u0003"],["\\^C[^>]*ak> ","\u0004"]]'
+modes '[["ak> ","first\r"],["attempt 1 failed: busy","\u0003\u0003\u0003"],["ak: interrupted\r\n.*ak> ","second\r"],["Both are there.[^>]*ak> ","typed\u0003"],["\\[dropped\\][^>]*ak> ","\u0004"]]'
 is "exit code" "$RC" 0
 goes_on further
 
@@ -195,7 +195,7 @@ say "$(bash_step "sleep 87$TAG")" '{"match":{"user":"second"},"reply":{"text":"Y
 	echo '[ "$(cat $p/comm 2>/dev/null)" = "$1" ] && tr "\0" " " <$p/cmdline 2>/dev/null | grep -qF " --replay '"$R"' " && kill -"$2" "${p#/proc/}"'
 	echo 'done; true'
 } >"$DIR/signal"
-modes '[["ak> ","first\r"],["bash: sleep 87[0-9]*\r\n",{"run":"sh '"$DIR"'/signal ak INT"}],["interrupted\r\n.*ak> ","half"],["half",{"run":"sh '"$DIR"'/signal ak INT"}],["\\^C[^>]*ak> ","second\r"],["Yes.[^>]*ak> ","\u0004"]]'
+modes '[["ak> ","first\r"],["bash: sleep 87[0-9]*\r\n",{"run":"sh '"$DIR"'/signal ak INT"}],["interrupted\r\n.*ak> ","half"],["half",{"run":"sh '"$DIR"'/signal ak INT"}],["\\[dropped\\][^>]*ak> ","second\r"],["Yes.[^>]*ak> ","\u0004"]]'
 is "exit code" "$RC" 0
 
 for how in TERM:143 HUP:129; do
@@ -210,6 +210,22 @@ for how in TERM:143 HUP:129; do
 	is "in a turn: exit code" "$RC" "${how#*:}"
 	is "nothing left" "$(gone "sleep 88$TAG" && echo gone)" gone
 done
+
+t the-terminal-goes-away
+KEPT=$(find "$SESSIONS" -maxdepth 1 -name 'c-*' | wc -l)
+printf 'one\n' >"$WS/f"
+say "$(bash_step 'echo two >f')" "$answer"
+run "$PY" -c 'import os,pty,re,sys
+pid,fd=pty.fork()
+if pid==0: os.execv(sys.argv[1],sys.argv[1:])
+got=b""
+while not re.search(rb"Done.[^>]*ak> ",got): got+=os.read(fd,65536) if len(got)<9999 or sys.exit(got) else b""
+while b"half" not in got[-30:]: os.write(fd,b"half"); got+=os.read(fd,65536)
+os.close(fd)
+print(os.waitstatus_to_exitcode(os.waitpid(pid,0)[1]))' "${CHAT[@]}" --apply always go
+is "exit code" "$(out)" 129
+is "not taken over" "$(cat "$WS/f")" one
+is "kept" "$(find "$SESSIONS" -maxdepth 1 -name 'c-*' | wc -l)" "$((KEPT + 1))"
 
 t killed
 say "$answer"
@@ -252,8 +268,9 @@ is "asked" "$(grep -c 'ak: run it' "$O")" 4
 like "a denied one" "$(out)" $'failed: write_file: Denied by user\\.\n'
 
 t typed-before-the-question
-say "$(bash_step 'sleep 1')" "$(bash_step 'touch MARK')" '{"match":{"result":"Denied by user."},"reply":{"text":"Not run."}}' '{"match":{"user":"typed ahead"},"reply":{"text":"Got it."}}'
-chat '[["ak> ","go\r"],["bash: sleep 1\r\n","y\ny\ny\n"],["run it","n\n"],["Not run.[^>]*ak> ","/exit\r"],["take them over","y\n"]]' --approval ask --allow 'bash(sleep*)' || true
+say "$(bash_step 'sleep 1')" "$(bash_step 'touch MARK')" '{"match":{"result":"Denied by user."},"reply":{"text":"Not run."}}'
+chat '[["ak> ","go\r"],["bash: sleep 1\r\n","y\ny\ny\n"],["run it","n\n"],["Not run.[^>]*ak> ","/exit\r"]]' --approval ask --allow 'bash(sleep*)'
+is "exit code" "$RC" 0
 no "it is no answer" test -e "$WS/MARK"
 say "$(bash_step 'sleep 1')" "$answer" '{"match":{"user":"typed ahead"},"reply":{"text":"Got it."}}'
 chat '[["ak> ","go\r"],["bash: sleep 1\r\n","typed ahead\n"],["Got it.[^>]*ak> ","/exit\r"]]'
@@ -271,7 +288,7 @@ goes_on further
 t budgets-begin-anew-with-each-message
 say '{"reply":{"text":"Dear.","usage":{"input":10,"output":5},"cost_usd":0.5,"calls":[{"id":"c1","name":"bash","args":{"command":"touch MARK"}}]}}' \
 	'{"match":{"user":"second"},"reply":{"text":"Dear again.","usage":{"input":10,"output":5},"cost_usd":0.5}}' '{"match":{"user":"third"},"reply":{"text":"Cheap.","usage":{"input":10,"output":5},"cost_usd":0.1}}'
-chat '[["ak> ","first\r"],["ak: Stopped: budget exceeded \\(cost \\$0.500000 > limit \\$0.20\\).\r\n.*ak> ","second\r"],["limit is exceeded[^>]*ak> ","third\r"],["Cheap.[^>]*ak> ","/exit\r"]]' --max-cost 0.20 --price in=1,out=1
+chat '[["ak> ","first\r"],["ak: Stopped: budget exceeded \\(cost \\$0.500000 > limit \\$0.20\\).\r\n.*ak> ","second\r"],["limit is exceeded: cost \\$0.500000 > limit \\$0.20 [(]the next[^>]*ak> ","third\r"],["Cheap.[^>]*ak> ","/exit\r"]]' --max-cost 0.20 --price in=1,out=1
 is "exit code" "$RC" 0
 goes_on further
 say "$(bash_step 'true')" "$(bash_step 'true')" '{"match":{"user":"second"},"reply":{"text":"One."}}'
