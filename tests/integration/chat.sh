@@ -303,6 +303,36 @@ say '{"reply":{"text":"I will not","stop":"refusal"}}' '{"reply":{"text":"cut","
 chat '[["ak> ","first\r"],["ak: the model refused[^>]*ak> ","second\r"],["cut at the maximum[^>]*ak> ","third\r"],["Done.[^>]*ak> ","/exit\r"]]'
 is "nor a refusal" "$RC" 0
 
+# ---- over HTTP, the agent confined
+
+t text-is-shown-as-it-comes
+: >"$DIR/journal"
+# it ends when its standard input does
+exec {SERVER_IN}> >(exec "$PY" "$TESTS/llm_server.py" "$DIR/ports" "$DIR/journal" "$IT/replay/sse" 2>"$DIR/server.log" >&2)
+wait_for test -s "$DIR/ports" || nok "$(cat "$DIR/server.log")"
+read -r PORT _ <"$DIR/ports"
+export ANTHROPIC_API_KEY=sk-x
+SCRIPTED=("${CHAT[@]}")
+CHAT=("$AK" chat -C "$WS" --api anthropic -m m)
+# a reply that stops half-way, and then one that is whole
+modes '[["ak> ","first\r"],["hle Zeilen","\u0003"],["ak: interrupted; what the model was saying is not part of the conversation\r\n.*ak> ","second\r"],["two\r\n[^>]*ak> ","\u0004"]]' \
+	--base-url "http://localhost:$PORT/script:stallbody,sse:text_keepalive"
+is "exit code" "$RC" 0
+is "what was sent" "$("$PY" -c 'import json,sys
+r=[json.loads(json.loads(l)["body"])["messages"] for l in open(sys.argv[1])]
+m=r[-1]
+t="".join(c.get("text","") for c in m[0]["content"]) if isinstance(m[0]["content"],list) else m[0]["content"]
+print(len(r), len(m), m[0]["role"], "first\n" in t, t.rstrip().endswith("second"), "Zeilen" in t)' "$DIR/journal")" "2 1 user True True False"
+i=$(session)
+no "no key in the state" grep -rqF sk-x "$XDG_STATE_HOME/ak/sessions/$i"
+# one that is cut off: it is told, and tried again
+chat '[["ak> ","first\r"],["hle Zeilen[^>]*attempt 1 failed[^>]*one two\r\n[^>]*ak> ","\u0004"]]' \
+	--base-url "http://localhost:$PORT/script:cleancut,sse:text_keepalive"
+is "exit code" "$RC" 0
+unset ANTHROPIC_API_KEY
+exec {SERVER_IN}>&-
+CHAT=("${SCRIPTED[@]}")
+
 # ---- sessions
 
 t resume
