@@ -46,7 +46,7 @@ static bool take_before(struct session_about *s)
 	if (n <= 0)
 		return false;
 	memcpy(s->texts, bytes, (size_t)n);
-	return ak_session_decode(s->texts, (size_t)n, &s->before) == 0;
+	return ak_session_about_decode(s->texts, (size_t)n, &s->before) == 0;
 }
 
 static void begin(struct session_about *s, const char *workspace, const char *model, const char *task)
@@ -101,7 +101,7 @@ void session_about_turn(struct session_about *s, const struct run_result *r, con
 	else
 		a.cost_picousd = money_add(a.cost_picousd, b->total.cost_picousd);
 	a.exit_code = exit_code;
-	n = ak_session_encode(&a, buf, sizeof(buf));
+	n = ak_session_about_encode(&a, buf, sizeof(buf));
 	/* its length changes only when it begins: the texts stay, and numbers have fixed widths */
 	if (n > 0)
 		(void)!pwrite(s->fd, buf, (size_t)n, 0);

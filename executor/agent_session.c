@@ -88,7 +88,7 @@ int agent_session_read(int sessions, const char *id, struct agent_session *ret)
 	ret->busy = is_busy(folder);
 	fd = ws_open_file(folder, AK_SESSION_ABOUT, &st);
 	n = fd < 0 ? -1 : read(fd, ret->bytes, sizeof(ret->bytes));
-	ret->known = n > 0 && ak_session_decode(ret->bytes, (size_t)n, &ret->about) == 0;
+	ret->known = n > 0 && ak_session_about_decode(ret->bytes, (size_t)n, &ret->about) == 0;
 	return 0;
 }
 

@@ -23,7 +23,7 @@ static bool valid(const struct ak_session_about *a)
 	       strlen(a->model) <= MODEL_MAX && strlen(a->task) <= AK_SESSION_TASK_MAX && a->exit_code <= AK_SESSION_NOT_ENDED;
 }
 
-long ak_session_encode(const struct ak_session_about *a, void *buf, size_t cap)
+long ak_session_about_encode(const struct ak_session_about *a, void *buf, size_t cap)
 {
 	struct ak_wr w;
 
@@ -44,7 +44,7 @@ long ak_session_encode(const struct ak_session_about *a, void *buf, size_t cap)
 	return ak_wr_done(&w);
 }
 
-int ak_session_decode(const void *buf, size_t len, struct ak_session_about *ret)
+int ak_session_about_decode(const void *buf, size_t len, struct ak_session_about *ret)
 {
 	struct ak_session_about a = { 0 };
 	struct ak_rd r;

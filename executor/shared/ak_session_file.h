@@ -28,9 +28,9 @@ struct ak_session_about {
 
 /** ak_session_id_ok() - has @id the form of a session's name? */
 bool ak_session_id_ok(const char *id);
-/** ak_session_encode() - Return: bytes; -EINVAL (a text is missing or too long); -ENOBUFS */
-long ak_session_encode(const struct ak_session_about *a, void *buf, size_t cap);
-/** ak_session_decode() - texts point into @buf. Return: 0; -EBADMSG, and @ret is untouched. */
-int ak_session_decode(const void *buf, size_t len, struct ak_session_about *ret);
+/** ak_session_about_encode() - Return: bytes; -EINVAL (a text is missing or too long); -ENOBUFS */
+long ak_session_about_encode(const struct ak_session_about *a, void *buf, size_t cap);
+/** ak_session_about_decode() - texts point into @buf. Return: 0; -EBADMSG, and @ret is untouched. */
+int ak_session_about_decode(const void *buf, size_t len, struct ak_session_about *ret);
 
 #endif

@@ -15,13 +15,13 @@ START_TEST(what_goes_in_comes_out)
 {
 	uint8_t buf[AK_SESSION_ABOUT_MAX];
 	struct ak_session_about a = { 0 };
-	long n = ak_session_encode(&whole, buf, sizeof(buf));
+	long n = ak_session_about_encode(&whole, buf, sizeof(buf));
 
 	ck_assert_int_gt(n, 0);
 	for (long cut = 0; cut < n; cut++)
-		ck_assert_int_eq(ak_session_decode(buf, (size_t)cut, &a), -EBADMSG);
+		ck_assert_int_eq(ak_session_about_decode(buf, (size_t)cut, &a), -EBADMSG);
 	ck_assert_ptr_null(a.workspace);
-	ck_assert_int_eq(ak_session_decode(buf, (size_t)n, &a), 0);
+	ck_assert_int_eq(ak_session_about_decode(buf, (size_t)n, &a), 0);
 	ck_assert_uint_eq(a.created_ms, 1);
 	ck_assert_uint_eq(a.updated_ms, 2);
 	ck_assert_uint_eq(a.runs, 3);
@@ -32,7 +32,7 @@ START_TEST(what_goes_in_comes_out)
 	ck_assert_str_eq(a.workspace, "/w");
 	ck_assert_str_eq(a.model, "m");
 	ck_assert_str_eq(a.task, "t");
-	ck_assert_int_eq(ak_session_encode(&whole, buf, (size_t)n - 1), -ENOBUFS);
+	ck_assert_int_eq(ak_session_about_encode(&whole, buf, (size_t)n - 1), -ENOBUFS);
 }
 END_TEST
 
@@ -41,11 +41,11 @@ START_TEST(length_hangs_on_the_texts_only)
 {
 	uint8_t buf[AK_SESSION_ABOUT_MAX];
 	struct ak_session_about a = whole;
-	long n = ak_session_encode(&a, buf, sizeof(buf));
+	long n = ak_session_about_encode(&a, buf, sizeof(buf));
 
 	a.turns = a.cost_picousd = UINT64_MAX;
 	a.exit_code = AK_SESSION_NOT_ENDED;
-	ck_assert_int_eq(ak_session_encode(&a, buf, sizeof(buf)), n);
+	ck_assert_int_eq(ak_session_about_encode(&a, buf, sizeof(buf)), n);
 }
 END_TEST
 
@@ -58,16 +58,16 @@ START_TEST(what_it_does_not_take)
 	memset(task, 'x', sizeof(task));
 	task[sizeof(task) - 1] = '\0';
 	a.task = task;
-	ck_assert_int_eq(ak_session_encode(&a, buf, sizeof(buf)), -EINVAL);
+	ck_assert_int_eq(ak_session_about_encode(&a, buf, sizeof(buf)), -EINVAL);
 	task[AK_SESSION_TASK_MAX] = '\0';
-	ck_assert_int_gt(ak_session_encode(&a, buf, sizeof(buf)), 0);
+	ck_assert_int_gt(ak_session_about_encode(&a, buf, sizeof(buf)), 0);
 	a.workspace = "w";
-	ck_assert_int_eq(ak_session_encode(&a, buf, sizeof(buf)), -EINVAL);
+	ck_assert_int_eq(ak_session_about_encode(&a, buf, sizeof(buf)), -EINVAL);
 	a.workspace = NULL;
-	ck_assert_int_eq(ak_session_encode(&a, buf, sizeof(buf)), -EINVAL);
+	ck_assert_int_eq(ak_session_about_encode(&a, buf, sizeof(buf)), -EINVAL);
 	a = whole;
 	a.exit_code = 256;
-	ck_assert_int_eq(ak_session_encode(&a, buf, sizeof(buf)), -EINVAL);
+	ck_assert_int_eq(ak_session_about_encode(&a, buf, sizeof(buf)), -EINVAL);
 }
 END_TEST
 
