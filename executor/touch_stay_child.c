@@ -18,6 +18,7 @@
 #include <linux/openat2.h>
 
 #include "executor/cow_scribe.h"
+#include "executor/plan_keys.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_path.h"
 #include "executor/touch_stay.h"
@@ -269,6 +270,7 @@ _Noreturn void touch_main(const struct touch_child *c)
 	sigfillset(&all);
 	(void)sigprocmask(SIG_BLOCK, &all, NULL);
 	(void)prctl(PR_SET_NAME, "ak-scribe");
+	plan_keys_forget(environ, NULL);
 	scribe_close_others(keep, sizeof(keep) / sizeof(keep[0]));
 	(void)owner_become(c->uid, c->gid, &cannot);
 	while ((n = recv(c->sock, &o, sizeof(o), 0)) == (ssize_t)sizeof(o) || (n < 0 && errno == EINTR)) {

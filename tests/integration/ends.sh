@@ -76,9 +76,9 @@ id=$(js 'd["changes"]["id"]' "$DIR/last")
 is outcome "$(js 'd["changes"]["outcome"]' "$DIR/last")" kept
 is files "$(js 'd["changes"]["files"]' "$DIR/last")" "[{'path': 'made', 'op': 'added'}]"
 no "nothing is taken over" test -e "$WS/made"
-goes_on
 run "$AK" apply "$id"
 is "ak apply" "$RC:$(cat "$WS/made")" 0:x
+goes_on
 
 t agent-killed:text
 FORM=text

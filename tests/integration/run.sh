@@ -381,7 +381,7 @@ say "$step" "$step" "$step" "$step" "$step" "$step" "$step" "$step" "$step" "$st
 n=0
 while [ "$n" -lt "${KILLS:-3}" ]; do
 	n=$((n + 1))
-	rm -f "$WS"/*
+	rm -f "$WS"/* "$WS"/.ak-*
 	"$AK" run -C "$WS" --api replay --replay "$R" --write direct -y -q go </dev/null >"$O" 2>"$E" &
 	p=$!
 	while [ ! -e "$WS/f" ] && kill -0 "$p" 2>/dev/null; do :; done
@@ -391,7 +391,8 @@ while [ "$n" -lt "${KILLS:-3}" ]; do
 	wait_for _none "$R"
 	is "round $n: nothing but whole files" "$(find "$WS" -type f ! -size 60000c | wc -l)" 0
 	is "round $n: of one writing each" "$(grep -lE 'ab|ba' "$WS"/* | wc -l)" 0
-	is "round $n: no other name" "$(find "$WS" -mindepth 1 ! -name f ! -name 'new-[ab]')" ""
+	# a whole file has a name of its own for the moment between link(2) and rename(2)
+	is "round $n: no other name" "$(find "$WS" -mindepth 1 ! -name f ! -name 'new-[ab]' ! -name '.ak-*.tmp')" ""
 done
 
 t TOOL-13:path-forms
@@ -569,7 +570,6 @@ run "$AK" run --help
 is "exit code" "$RC" 0
 tr ', ' '\n' <"$O" | grep -oE '^--[a-z-]{2,}[a-z]$' | sort -u >"$DIR/options"
 ok "there are many" test "$(wc -l <"$DIR/options")" -gt 50
-here=$PWD
 cd "$DIR" || exit 1	# one of them makes a file of this name
 while read -r c; do
 	[ "$c" != --help ] || continue
@@ -577,7 +577,7 @@ while read -r c; do
 	unlike "$c" "$(err)" "unknown option|not available"
 done <"$DIR/options"
 rm -f "./?"
-cd "$here" || exit 1
+cd / || exit 1
 
 t exit-2:no-model
 run "$AK" run -C "$WS" -o json go
