@@ -348,8 +348,10 @@ static bool follow(struct loop *l, struct turn *t, unsigned *pauses)
 			return true;
 		return cancel_came(l->cancel) ? end_cancelled(l) : no_answer(l, t, RUN_CONTEXT, "the conversation fills the model's context");
 	case STOP_PAUSE:
-		if (++*pauses > LOOP_PAUSES_MAX)
+		if (++*pauses > LOOP_PAUSES_MAX) {
+			l->result->fault = FAULT_PROTOCOL;
 			return no_answer(l, t, RUN_PROVIDER, "the provider paused its own loop too often");
+		}
 		return keep(l, &t->reply.msg);
 	default:
 		return t->reply.msg.ncalls ? run_calls(l, t) : final_answer(l, t);

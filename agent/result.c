@@ -70,11 +70,17 @@ int run_result_text(struct run_result *r, const char *text)
 	return 0;
 }
 
+/* A run that failed never ends as one that did not, whoever forgot to say what it was */
+static const struct fault_info *provider_fault(const struct run_result *r)
+{
+	return fault_info(r->fault == FAULT_NONE ? FAULT_PROTOCOL : r->fault);
+}
+
 int run_exit_code(const struct run_result *r)
 {
 	switch (r->end) {
 	case RUN_PROVIDER:
-		return fault_info(r->fault)->exit_code;
+		return provider_fault(r)->exit_code;
 	case RUN_BUDGET:
 		return budget_exit_code(r->which);
 	case RUN_INTERRUPTED:
@@ -108,7 +114,7 @@ static void put_error(struct ak_json *j, const struct run_result *r)
 		return;
 	}
 	ak_json_obj(j, "error");
-	ak_json_str(j, "code", r->end == RUN_PROVIDER ? fault_info(r->fault)->name : ends[r->end].code);
+	ak_json_str(j, "code", r->end == RUN_PROVIDER ? provider_fault(r)->name : ends[r->end].code);
 	ak_json_str(j, "message", r->err.msg[0] ? r->err.msg : r->text ? r->text : "");
 	if (r->err.hint[0])
 		ak_json_str(j, "hint", r->err.hint);

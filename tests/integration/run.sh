@@ -684,6 +684,26 @@ agent go
 ended 14 error_refusal
 goes_on
 
+t STR-13:a-paused-turn-goes-on-but-not-for-ever
+pause='{"reply":{"text":"So far.","stop":"pause_turn"}}'
+say "$pause" "$pause" "$answer"
+agent go
+ended 0 success
+is turns "$(js 'd["num_turns"]')" 3
+say "$pause" "$pause" "$pause" "$pause" "$pause" "$pause" "$pause" "$pause" "$pause" "$answer"
+agent go
+ended 4 error_provider
+like message "$(js 'd["error"]["message"]')" "paused its own loop too often"
+goes_on
+
+t STR-13:an-unknown-end-is-an-end-and-traced
+say '{"reply":{"text":"Something.","stop":"unknown","stop_detail":"new_reason"}}' "$answer"
+agent go
+ended 0 success
+is result "$(js 'd["result"]')" Something.
+is "traced" "$(js 'o[0]["stop_reason"]' "$SESSIONS/$(js 'd["session_id"]')/trace.jsonl")" unknown
+goes_on
+
 t exit-15:context
 say '{"fault":{"name":"context_exhausted","status":400,"message":"too long"}}'
 agent go
