@@ -21,6 +21,8 @@ struct turn {
 	struct trace_call calls[LOOP_CALLS_MAX];
 	struct usage usage; /* failed attempts too */
 	const char *why;    /* for the trace: why the run stops here; NULL */
+	const char *text;   /* the reply's, also when the history has taken it over; borrowed */
+	size_t text_len;
 	struct loop_compaction compaction;
 	uint64_t iteration;
 	enum budget_which cut; /* the limit that left the reply less room than it was to have; BUDGET_OK: none */
@@ -360,18 +362,37 @@ static bool follow(struct loop *l, struct turn *t, unsigned *pauses)
 
 /* ---- the trace ---- */
 
+/* the names of the limits that commands of the turn hit. Return: how many */
+static size_t limits_hit(const struct trace_call *calls, size_t n, const char *ret[AK_LIMITS])
+{
+	static const char *const names[AK_LIMITS] = {
+		[AK_LIMIT_MEMORY] = "memory", [AK_LIMIT_PIDS] = "pids", [AK_LIMIT_CPUS] = "cpus", [AK_LIMIT_TIMEOUT] = "timeout",
+		[AK_LIMIT_CPU_TIME] = "cpu_time", [AK_LIMIT_NOFILE] = "nofile", [AK_LIMIT_FSIZE] = "fsize", [AK_LIMIT_OUTPUT] = "output",
+	};
+	uint32_t hit = 0;
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		hit |= calls[i].limits_hit;
+	for (size_t i = 0; i < AK_LIMITS; i++)
+		if (hit & (1u << i))
+			ret[count++] = names[i];
+	return count;
+}
+
 static void trace(struct loop *l, struct turn *t, size_t ncalls)
 {
+	const char *hit[AK_LIMITS];
 	const struct exec_client *x = l->env->xc;
 	struct trace_sandbox sb = { .backend = xc_backend_name(x->backend), .network = xc_net_name(x->net), .workspace = xc_write_name(x->write),
 				    .seccomp = xc_seccomp_name(x->seccomp), .landlock_abi = x->landlock_abi, .denied_syscalls = -1,
-				    .denied_hosts = -1 };
+				    .denied_hosts = -1, .limits_hit = hit, .nlimits = limits_hit(t->calls, ncalls, hit) };
 	struct trace_turn tt = { .iteration = t->iteration, .model = l->provider->target.model, .provider = l->provider->target.name,
 				 .usage = &t->usage, .calls = t->calls, .ncalls = ncalls, .stop = t->why, .sandbox = &sb,
 				 .compacted = t->compaction.turns > 0, .turns_collapsed = t->compaction.turns,
 				 .tokens_before = t->compaction.tokens_before, .tokens_after = t->compaction.tokens_after,
 				 .attempts = t->report.attempts, .request_ms = t->report.total_ms, .request_id = t->report.request_id,
-				 .text = t->reply.msg.text, .text_len = t->reply.msg.text_len };
+				 .text = t->text, .text_len = t->text_len };
 	struct timespec now = { 0 };
 	struct ak_err err = { 0 };
 
@@ -402,6 +423,8 @@ static bool step(struct loop *l, uint64_t iteration, unsigned *pauses)
 	t->iteration = iteration;
 	on = ask(l, t);
 	if (on) {
+		t->text = t->reply.msg.text;
+		t->text_len = t->reply.msg.text_len;
 		run_out_assistant(l->out, &t->reply.msg, l->result->turns, &t->reply.usage);
 		on = follow(l, t, pauses);
 		ncalls = t->results.nresults < LOOP_CALLS_MAX ? t->results.nresults : LOOP_CALLS_MAX;

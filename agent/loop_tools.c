@@ -279,7 +279,7 @@ static int answer(struct batch *b, struct trace_call *calls, struct msg *ret)
 		if (i < LOOP_CALLS_MAX)
 			calls[i] = (struct trace_call){ .name = it->call->name, .approved = it->approved, .is_error = r->is_error,
 							.args = it->call->args, .args_len = it->call->args_len, .exit_code = r->exit_code,
-							.duration_ms = r->duration_ms };
+							.duration_ms = r->duration_ms, .limits_hit = r->limits_hit };
 	}
 	for (size_t i = 0; rc == 0 && i < ret->nresults && i < LOOP_CALLS_MAX; i++) {
 		calls[i].result = ret->results[i].text;

@@ -61,6 +61,7 @@ enum tool_state { TOOL_WAITING, TOOL_RUNNING, TOOL_DONE };
  * @tag:	of the command's events while it is TOOL_RUNNING
  * @cmd:	its id once it has started; 0
  * @exit_code:	of a command; -1: there was none
+ * @limits_hit:	of a command: 1 << N for enum ak_limit_kind
  */
 struct tool_run {
 	const struct tool *tool;
@@ -74,6 +75,7 @@ struct tool_run {
 	uint64_t timeout_ms;
 	bool clamped;
 	int exit_code;
+	uint32_t limits_hit;
 	uint64_t start_ms;
 	uint64_t duration_ms;
 };
@@ -112,6 +114,9 @@ const struct tool *tool_find(const char *name);
 void tool_run_release(struct tool_run *r);
 
 /* --- for the tools --- */
+
+/** tool_ended() - take over what the result of the call's command says: exit code, limits that were hit */
+void tool_ended(struct tool_run *r, const struct ak_result *res);
 
 struct tool_piece {
 	const void *p;

@@ -32,6 +32,7 @@ enum trace_approved {
  * @args:	one JSON object as msg.h has it; what is no JSON is hashed as it is
  * @result:	NULL, or the text of the result, for --verbose-trace; already redacted and truncated
  * @exit_code:	of a command; -1: none. @duration_ms: 0: not measured
+ * @limits_hit:	of a command: 1 << N for enum ak_limit_kind; not written for the call, but for the turn's sandbox
  */
 struct trace_call {
 	const char *name;
@@ -43,6 +44,7 @@ struct trace_call {
 	size_t result_len;
 	int exit_code;
 	uint64_t duration_ms;
+	uint32_t limits_hit;
 };
 
 /**

@@ -161,7 +161,7 @@ static int tell(struct tool_run *r, const struct ak_done *d)
 		r->exit_code = 127;
 		return tool_say(r, true, "%s: %s\n[exit code 127]", tool_unavailable(r), res->text);
 	}
-	r->exit_code = (int)res->exit_code;
+	tool_ended(r, res);
 	(void)add_stream(&p, d, 0, NULL);
 	said = add_stream(&p, d, 1, "[stderr]");
 	ending(r, res, why, sizeof(why));

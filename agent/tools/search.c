@@ -150,7 +150,7 @@ static int tell(struct tool_run *r, const struct ak_done *d)
 	const uint8_t *head, *tail;
 	size_t nh, nt;
 
-	r->exit_code = (int)d->r.exit_code;
+	tool_ended(r, &d->r);
 	if (d->r.status != AK_STATUS_EXITED || d->r.exit_code > 1)
 		return tell_fault(r, d);
 	ak_done_output(d, 0, &head, &nh, &tail, &nt);

@@ -287,6 +287,13 @@ int tool_place(struct tool_run *r, const char *shown, char **ret_path, uint32_t 
 	return tool_sandbox(r, ret_box);
 }
 
+void tool_ended(struct tool_run *r, const struct ak_result *res)
+{
+	r->exit_code = (int)res->exit_code;
+	for (unsigned i = 0; i < AK_LIMITS; i++)
+		r->limits_hit |= res->limit[i].hit == AK_HIT_YES ? 1u << i : 0;
+}
+
 size_t tool_marks(const char *p, size_t n)
 {
 	static const char mark[] = REDACT_MARK;

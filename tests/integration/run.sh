@@ -997,11 +997,132 @@ ended 0 success
 ok "in the file, too" grep -q 'Not run: interrupted' "$f"
 
 t ephemeral
-say "$answer"
+say "$(calls bash '{"command":"echo never-to-be-stored; seq 1 20000"}' bash '{"command":"echo never-to-be-stored","background":true}')" \
+	'{"reply":{"text":"Said and not stored."}}'
 before=$(find "$SESSIONS" -maxdepth 1 -name 's-*' | wc -l)
-agent --ephemeral go
+talk --ephemeral --verbose-trace "A task that is not stored."
+is "exit code" "$RC" 0
+like "a long result is cut" "$(res 1)" 'bytes; use a narrower query'
+is "no session" "$(find "$SESSIONS" -maxdepth 1 -name 's-*' | wc -l)" "$before"
+no "nothing stored" grep -rqE 'never-to-be-stored|not stored' "$XDG_STATE_HOME" "$HOME"
+agent "A task that is not stored."
+ok "control: it would be found" grep -rqE 'not stored' "$XDG_STATE_HOME"
+
+# ---- telemetry
+
+# trace EXPR - over the records o of the last run's trace
+trace() {
+	js "$1" "$SESSIONS/$id/trace.jsonl"
+}
+
+t LOG:the-trace-of-a-run
+sha() {
+	printf '%s' "$1" | sha256sum | cut -c1-12
+}
+looking='{"id":"a","name":"bash","args":{"timeout":9,"command":"ls Ä-none"}},{"id":"b","name":"bash","args":{"command":"touch MARK"}},'
+looking=$looking'{"id":"c","name":"list_dir","args":{"path":"."}}'
+spent='{"input":101,"cache_read":20,"cache_write_5m":3,"cache_write_1h":4,"output":55}'
+say "{\"reply\":{\"text\":\"Looking.\",\"calls\":[$looking],\"usage\":$spent,\"cost_usd\":0.0123}}" "$answer"
+(umask 000 && agent --approval ask --allow 'bash(ls *)' go && js 'd["session_id"]' >"$DIR/id")
+id=$(cat "$DIR/id")
+is "two records" "$(trace 'len(o)')" 2
+is "the fields of the contract" "$(trace '[k for k in ("ts","session_id","iteration","model","input_tokens","output_tokens","cache_read_tokens","cache_write_tokens","estimated_cost_usd","tool_calls","stop_reason","compaction","sandbox") if k not in o[0]]')" "[]"
+is "who and which" "$(trace '(o[0]["session_id"], o[0]["iteration"], o[1]["iteration"], o[0]["model"], o[0]["stop_reason"], o[1]["stop_reason"], o[0]["compaction"])')" \
+	"('$id', 1, 2, 'replay', 'tool_use', 'end_turn', None)"
+is "tokens and cost" "$(trace '[o[0][k] for k in ("input_tokens","output_tokens","cache_read_tokens","cache_write_tokens","estimated_cost_usd")]')" "[101, 55, 20, 7, 0.0123]"
+like "time" "$(trace 'o[0]["ts"]')" '^20[0-9-]{8}T[0-9:]{8}\.[0-9]{3}Z$'
+is "calls" "$(trace '[(c["name"], c["approved"], c["is_error"], c.get("exit_code")) for c in o[0]["tool_calls"]]')" \
+	"[('bash', True, True, 2), ('bash', False, True, None), ('list_dir', None, False, None)]"
+is "arguments as a hash" "$(trace '[c["args_sha256"] for c in o[0]["tool_calls"]]')" \
+	"['$(sha '{"command":"ls Ä-none","timeout":9}')', '$(sha '{"command":"touch MARK"}')', '$(sha '{"path":"."}')']"
+is "and a length" "$(trace 'o[0]["tool_calls"][1]["args_len"]')" 24
+is "no more of them" "$(trace 'sorted(o[0]["tool_calls"][0])')" "['approved', 'args_len', 'args_sha256', 'duration_ms', 'exit_code', 'is_error', 'name']"
+is "the sandbox" "$(trace '[o[0]["sandbox"][k] for k in ("backend","network","workspace","seccomp","limits_hit")]')" "['native', 'none', 'cow', 'default', []]"
+is "closed" "$(stat -c %a "$SESSIONS/$id/trace.jsonl")" 600
+
+t LOG:limits-that-were-hit
+say "$(calls bash '{"command":"sleep 9","timeout":1}' bash '{"command":"true"}')" "$(calls bash '{"command":"true"}')" "$answer"
+agent go
+id=$(js 'd["session_id"]')
+is "in the turn, and no other" "$(trace '[x["sandbox"]["limits_hit"] for x in o]')" "[['timeout'], [], []]"
+
+t LOG:a-torn-line-of-the-trace
+id=$(cat "$DIR/id")
+say "$answer"
+printf '{"ts":"2026' >>"$SESSIONS/$id/trace.jsonl"
+agent --resume "$id" go
 ended 0 success
-is "nothing stored" "$(find "$SESSIONS" -maxdepth 1 -name 's-*' | wc -l)" "$before"
+is "cut off, and gone on" "$(trace '[x["iteration"] for x in o]')" "[1, 2, 1]"
+
+t LOG:verbose-trace
+secret=ghp_0123456789abcdefghijABCDEFGHIJ0123456789
+say "$(bash_step "echo $secret; echo seen")" '{"reply":{"text":"I saw '$secret'."}}'
+for c in "" --verbose-trace; do
+	# shellcheck disable=SC2086 # no word or one
+	agent $c go
+	id=$(js 'd["session_id"]')
+	is "${c:-without}: arguments" "$(trace 'o[0]["tool_calls"][0].get("args")')" "$([ -n "$c" ] && echo '{"command":"echo [REDACTED]; echo seen"}' || echo None)"
+	is "${c:-without}: result" "$(trace 'o[0]["tool_calls"][0].get("result")')" "$([ -n "$c" ] && printf '[REDACTED]\nseen' || echo None)"
+	is "${c:-without}: text" "$(trace 'o[1].get("text")')" "$([ -n "$c" ] && echo 'I saw [REDACTED].' || echo None)"
+	no "${c:-without}: no secret" grep -q "$secret" "$SESSIONS/$id/trace.jsonl"
+	# what the model said goes back to it as it was, so it is stored as it was; what a tool said is not
+	is "${c:-without}: the assistant's turns are raw" "$(grep -c "$secret" "$SESSIONS/$id/transcript.jsonl")" 2
+	is "${c:-without}: results are not" "$(grep '"results"' "$SESSIONS/$id/transcript.jsonl" | grep -c "$secret")" 0
+done
+
+t LOG:the-log-of-a-job-is-redacted
+start=$(calls bash "{\"command\":\"echo $secret; seq 1 20000; echo $secret\",\"background\":true}")
+say "$start" "$answer"
+talk go
+n=$(res 1 | tr -cd 0-9)
+say "$start" "$(calls job "{\"action\":\"wait\",\"id\":$n}")" "$(calls job "{\"action\":\"logs\",\"id\":$n}")" "$answer"
+talk go
+id=$(js 'd["session_id"]')
+like "masked" "$(res 3)" '\[REDACTED\]'
+unlike "masked" "$(res 3)" "$secret"
+is "in the whole text, too" "$(cat "$SESSIONS/$id/spool/"* | grep -c '^\[REDACTED\]$')" 2
+is "nowhere but in the model's own words" "$(grep -rl "$secret" "$SESSIONS/$id")" "$SESSIONS/$id/transcript.jsonl"
+
+t LOG-03:a-mask-is-not-written-back
+printf 'key = "%s"\nname = a\n' "$secret" >"$WS/f"
+printf 'a [REDACTED] b\n' >"$WS/has"
+say "$(calls read_file '{"path":"f"}')" "$(calls edit_file '{"path":"f","old":"name = a","new":"name = b # [REDACTED]"}' write_file '{"path":"f","content":"key = \"[REDACTED]\"\n"}')" \
+	"$(calls write_file '{"path":"new","content":"[REDACTED]"}' edit_file '{"path":"f","old":"key = \"[REDACTED]\"","new":"x"}')" \
+	"$(calls edit_file '{"path":"has","old":"a [REDACTED] b","new":"c [REDACTED] d"}')" "$(calls write_file '{"path":"has","content":"e [REDACTED] f\n"}')" \
+	"$(calls edit_file '{"path":"f","old":"name = a","new":"name = c"}')" "$answer"
+talk go
+like "read masked" "$(res 1)" 'key = "\[REDACTED\]"'
+for i in 2 3 4; do like "refused $i" "$(res $i)" '^ERR .*\[REDACTED\].*nothing was (changed|written)'; done
+like "it is not there" "$(res 5)" '^ERR f: old was not found'
+for i in 6 7 8; do unlike "where the file has it: $i" "$(res $i)" '^ERR'; done
+is "the file" "$(cat "$WS/f")" "key = \"$secret\"
+name = c"
+is "the other" "$(cat "$WS/has")" "e [REDACTED] f"
+no "no new one" test -e "$WS/new"
+
+# a state folder of its own on a small disk that is full: the run goes on, says so once for each kind, and exits as it would
+t LOG:a-full-disk
+mkdir -p "$DIR/small"
+if [ "$WHO" != root ] || ! mount -t tmpfs -o size=256k none "$DIR/small"; then
+	skip "only root makes a small disk"
+else
+	say "$(bash_step 'seq 1 20000')" "$(bash_step 'echo still')" "$(bash_step 'seq 1 30000')" "$answer"
+	mkdir -p "$DIR/small/ak/sessions"
+	chmod -R go-rwx "$DIR/small/ak"
+	"$PY" -c 'import os,sys
+with open(sys.argv[1], "wb", 0) as f:
+    try:
+        while True: f.write(b"x" * 4096)
+    except OSError: pass
+os.truncate(sys.argv[1], os.path.getsize(sys.argv[1]) - 12288)' "$DIR/small/fill"
+	run env XDG_STATE_HOME="$DIR/small" "$AK" run -C "$WS" --write none --api replay --replay "$R" -o stream-json go
+	is "exit code" "$RC" 0
+	is "still" "$(res 2)" still
+	is "all turns" "$(js 'd["num_turns"]')" 4
+	like "told" "$(err)" "ak: warning: .*(No space left|ENOSPC)"
+	ok "few times" test "$(grep -c '^ak: warning:' "$E")" -le 3
+	umount "$DIR/small"
+fi
 
 # ---- a conversation that outgrows its window
 
