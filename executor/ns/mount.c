@@ -216,7 +216,7 @@ static int system_finish(struct mnt_ctx *c, struct ak_err *err)
 }
 
 /* open a bind's source: already a detached clone (root mode), or cloned here by path without following links */
-static int bind_source(struct mnt_ctx *c, const struct plan_mount *m)
+int mount_bind_source(struct mnt_ctx *c, const struct plan_mount *m)
 {
 	unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE;
 	AK_AUTO_FD at = -1;
@@ -258,6 +258,11 @@ static int attach_bind(struct mnt_ctx *c, const struct plan_mount *m, int fd, st
 	return target < 0 ? target : mount_attach(fd, target, m->dst, err);
 }
 
+static bool needs_held(const struct mnt_ctx *c, const struct plan_mount *m)
+{
+	return c->left && !(m->flags & PMF_PROTECT);
+}
+
 static int do_bind(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
 {
 	AK_AUTO_FD own = -1;
@@ -270,7 +275,7 @@ static int do_bind(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err 
 		if (fd < 0)
 			return fd;
 	} else if (fd < 0) {
-		own = bind_source(c, m);
+		own = needs_held(c, m) ? c->held[c->next_held++] : mount_bind_source(c, m);
 		if (own < 0 && (m->flags & PMF_OPTIONAL))
 			return 0;	/* missing, or a link on the way: nothing to show */
 		if (own < 0)
@@ -316,7 +321,7 @@ static int do_tmpfs(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err
 	return r < 0 ? ak_err_sys(err, -r, "mount the tmpfs on %s", m->dst) : 0;
 }
 
-static int do_hide(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
+int mount_hide(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
 {
 	/* links are followed inside the new root: what the name leads to is what has to be covered */
 	AK_AUTO_FD target = sys_openat2(c->root, m->dst, O_PATH | O_CLOEXEC, AK_RESOLVE_IN_ROOT | AK_RESOLVE_NO_MAGICLINKS);
@@ -365,7 +370,7 @@ static bool is_system(const struct plan_mount *m)
 	return is_node(m) || (m->kind == PM_BIND && (m->flags & PMF_SYSTEM));
 }
 
-static int do_mount(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
+static int do_mount(struct mnt_ctx *c, const struct plan_mount *m, bool soon, struct ak_err *err)
 {
 	ak_fd_close(&c->parent);	/* it may be covered by what follows */
 	switch (m->kind) {
@@ -374,23 +379,23 @@ static int do_mount(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err
 	case PM_PROC:
 		return mount_proc(c, m, err);
 	case PM_DEV:
-		return mount_dev(c, m, err);
+		return mount_dev(c, m, soon, err);
 	case PM_DEVNODE:
 		return mount_devnode(c, m, err);
 	case PM_HIDE:
-		return do_hide(c, m, err);
+		return c->left ? 0 : mount_hide(c, m, err);	/* else hidden already */
 	default:
 		return do_bind(c, m, err);
 	}
 }
 
-static int do_row(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
+static int do_row(struct mnt_ctx *c, const struct plan_mount *m, bool soon, struct ak_err *err)
 {
 	if (is_node(m))
 		return do_node(c, m, err);
 	if (is_system(m) && !c->system_done)
 		return system_bind(c, m, err);
-	return do_mount(c, m, err);
+	return do_mount(c, m, soon, err);
 }
 
 /* the rows of /etc are needed now, before their flags are set; what could not be made the short way is made the long one */
@@ -407,7 +412,7 @@ static int etc_finish(struct mnt_ctx *c, struct ak_err *err)
 	left = atomic_load(&c->etc_left);
 	for (size_t i = 0; r == 0 && i < c->etc_n; i++)
 		if (left >> i & 1)
-			r = do_row(c, &c->plan->mounts[c->etc_first + i], err);
+			r = do_row(c, &c->plan->mounts[c->etc_first + i], false, err);
 	return r;
 }
 
@@ -418,6 +423,7 @@ int mount_all(struct mnt_ctx *c, struct ak_err *err)
 
 	for (size_t i = 0; r == 0 && i < c->plan->nmounts; i++) {
 		const struct plan_mount *m = &c->plan->mounts[i];
+		bool soon;
 
 		if (mount_etc_has(c, i))
 			continue;
@@ -426,8 +432,11 @@ int mount_all(struct mnt_ctx *c, struct ak_err *err)
 			if (r == 0)
 				r = system_finish(c, err);
 		}
+		soon = view && m->kind == PM_DEV && mount_may_leave(c, i + 1);
 		if (r == 0)
-			r = do_row(c, m, err);
+			r = do_row(c, m, soon, err);
+		if (r == 0 && soon)
+			r = mount_leave_soon(c, i + 1, err);
 	}
 	ak_fd_close(&c->parent);
 	return r;

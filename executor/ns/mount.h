@@ -13,6 +13,7 @@ struct plan;
 struct plan_mount;
 
 #define MOUNT_EXPLODED_MAX 32
+#define MOUNT_HELD_MAX 8
 
 enum { OLD_STAYS, OLD_DETACH, OLD_DONE };
 enum { PART_NONE, PART_OFFERED, PART_TAKEN, PART_DONE };
@@ -51,6 +52,10 @@ struct mnt_ctx {
 	struct mnt_part proc;		/* covers in the new procfs */
 	struct mnt_part dev;		/* what is in the new /dev, which becomes read-only at the end */
 	char shm_options[MOUNT_OPTIONS_MAX];
+	bool dev_nodes;			/* those of @dev are there already, and what else is in it needs nothing of the host */
+	bool left;			/* the host is left, before the last rows: mount_leave_soon() */
+	int held[MOUNT_HELD_MAX];	/* sources of the binds among these, in their order; -1: missing, and may be */
+	size_t nheld, next_held;
 	bool beside;			/* another thread is in mount_parts_beside() */
 	atomic_int old;			/* OLD_*: the old root; a futex */
 	int detached;			/* what came of OLD_DETACH: negative errno */
@@ -109,6 +114,24 @@ void mount_give_up(struct mnt_ctx *c);
  * a mount is taken away, so where there is another thread that does it, beside what follows: mount_check_alone().
  */
 int mount_leave_host(struct mnt_ctx *c, struct ak_err *err);
+
+/**
+ * mount_may_leave() - can the host be left before @row and those after it? Detaching its root takes as long as they do.
+ * Not with what shows that only the host's paths find, with more binds than are held, or when a name to hide is the user's or below
+ * another row. And only where another thread detaches.
+ */
+bool mount_may_leave(const struct mnt_ctx *c, size_t row);
+
+/**
+ * mount_leave_soon() - open what the rows from @row on need of the host, hide what is to be hidden, and leave it
+ * Until the old root is gone it lies on the new one, and ".." leads into it from the top: so nothing may be looked up by the new root's own
+ * links any more, which only hiding does. Parts other than /dev's nodes may still be on offer.
+ */
+int mount_leave_soon(struct mnt_ctx *c, size_t row, struct ak_err *err);
+
+/** mount_hide(), mount_bind_source() - one row's; the second: negative errno */
+int mount_hide(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err);
+int mount_bind_source(struct mnt_ctx *c, const struct plan_mount *m);
 
 /** mount_seal() - our own file systems read-only */
 int mount_seal(struct mnt_ctx *c, struct ak_err *err);
@@ -210,13 +233,15 @@ void mount_etc_wait(struct mnt_ctx *c);
 /** mount_proc_covers(), mount_dev_fill() - build the part; the working directory is its file system */
 int mount_proc_covers(struct mnt_ctx *c);
 int mount_dev_fill(struct mnt_ctx *c);
+int mount_dev_nodes(struct mnt_ctx *c);
 
 /* parts with a file of their own */
 /** mount_etc_offer() - make /etc and put its rows on offer; mount_etc_has() - is @row one of them? */
 int mount_etc_offer(struct mnt_ctx *c, struct ak_err *err);
 bool mount_etc_has(const struct mnt_ctx *c, size_t row);
 int mount_proc(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err);
-int mount_dev(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err);
+/** mount_dev() - @soon: the host is left right afterwards */
+int mount_dev(struct mnt_ctx *c, const struct plan_mount *m, bool soon, struct ak_err *err);
 int mount_devnode(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err);
 int mount_overlay_root(struct mnt_ctx *c, struct ak_err *err);
 

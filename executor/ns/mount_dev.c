@@ -106,7 +106,7 @@ static int fill_mount(struct mnt_ctx *c, const char *name, const char *type, uns
 }
 
 /* the flags come for all nodes at once; the folder itself is still to be filled */
-int mount_dev_fill(struct mnt_ctx *c)
+int mount_dev_nodes(struct mnt_ctx *c)
 {
 	int r = 0;
 
@@ -114,12 +114,19 @@ int mount_dev_fill(struct mnt_ctx *c)
 		c->dev.what = dev_nodes[i].name;
 		r = fill_node(&dev_nodes[i]);
 	}
-	if (r == 0)
-		r = fill_links(c);
 	if (r == 0) {
 		c->dev.what = "set its flags";
 		r = part_flags(c->dev.fd, NODE_FLAGS);
 	}
+	return r;
+}
+
+int mount_dev_fill(struct mnt_ctx *c)
+{
+	int r = c->dev_nodes ? 0 : mount_dev_nodes(c);
+
+	if (r == 0)
+		r = fill_links(c);
 	if (r == 0)
 		r = fill_mount(c, "pts", "devpts", MS_NOSUID | MS_NOEXEC,
 			       "newinstance,ptmxmode=0666,mode=0620,max=" PTS_MAX);
@@ -158,7 +165,15 @@ static bool is_needed_now(const struct mnt_ctx *c, const struct plan_mount *dev)
 	return false;
 }
 
-int mount_dev(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
+/* a failure is the part's, and told with it */
+static void make_nodes(struct mnt_ctx *c)
+{
+	c->dev.what = "enter it";
+	c->dev.result = fchdir(c->dev.fd) < 0 ? -errno : mount_dev_nodes(c);
+	c->dev_nodes = true;
+}
+
+int mount_dev(struct mnt_ctx *c, const struct plan_mount *m, bool soon, struct ak_err *err)
 {
 	const struct plan_mount shm = { .size_bytes = m->size_bytes, .inodes = SHM_INODES, .mode = 01777 };
 	int r = new_dev(c, m, err);
@@ -166,9 +181,11 @@ int mount_dev(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
 	if (r < 0)
 		return r;
 	mount_tmpfs_options(c->shm_options, &shm);
+	if (soon)
+		make_nodes(c);
 	if (is_needed_now(c, m))
 		mount_part_build(c, &c->dev, mount_dev_fill);
-	else
+	else if (c->dev.result == 0)
 		mount_part_offer(c, &c->dev);
 	return 0;
 }

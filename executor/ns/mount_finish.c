@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "executor/plan.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_path.h"
 #include "executor/shared/ak_weaken.h"
 
 static int set_readonly(int fd, const char *what, struct ak_err *err)
@@ -43,20 +45,81 @@ static int leave_old(struct mnt_ctx *c, struct ak_err *err)
 	return r < 0 ? ak_err_sys(err, -r, "detach the old root") : 0;
 }
 
-int mount_leave_host(struct mnt_ctx *c, struct ak_err *err)
+static int pivot(struct mnt_ctx *c, struct ak_err *err)
 {
-	mount_parts(c);
-	mount_parts_end(c);	/* so the other thread can end beside what follows */
-	mount_part_wait(&c->dev);
 	if (fchdir(c->root) < 0)
 		return ak_err_sys(err, errno, "enter the new root");
 	if (sys_pivot_root(".", ".") < 0)
 		return ak_err_sys(err, errno, "pivot_root");
-	if (leave_old(c, err) < 0)
-		return -err->code;
-	if (chdir("/") < 0)
-		return ak_err_sys(err, errno, "chdir /");
-	return 0;
+	return leave_old(c, err);
+}
+
+int mount_leave_host(struct mnt_ctx *c, struct ak_err *err)
+{
+	int r = 0;
+
+	if (!c->left) {
+		mount_parts(c);
+		mount_parts_end(c);	/* so the other thread can end beside what follows */
+		mount_part_wait(&c->dev);
+		r = pivot(c, err);
+	}
+	if (r == 0 && chdir("/") < 0)
+		r = ak_err_sys(err, errno, "chdir /");
+	return r;
+}
+
+/* with an overlay, a device or another file system that is shown, later rows need the host */
+static bool needs_host(const struct plan_mount *m)
+{
+	return m->kind == PM_PROC || m->kind == PM_DEV || m->kind == PM_DEVNODE || (m->kind == PM_BIND && (m->flags & PMF_COW)) ||
+	       (m->kind == PM_HIDE && (m->flags & PMF_USER));
+}
+
+static bool is_held(const struct plan_mount *m)
+{
+	return m->kind == PM_BIND && !(m->flags & PMF_PROTECT) && m->src_fd < 0;
+}
+
+bool mount_may_leave(const struct mnt_ctx *c, size_t row)
+{
+	const struct plan_mount *m = c->plan->mounts, *end = m + c->plan->nmounts;
+	size_t held = 0;
+
+	if (!c->beside)
+		return false;
+	for (const struct plan_mount *a = m + row; a < end; a++) {
+		held += is_held(a);
+		if (needs_host(a) || held > MOUNT_HELD_MAX || strncmp(a->dst, "/dev/", 5) == 0)
+			return false;
+		/* what is hidden is there by now: no later row covers it, or brings it */
+		for (const struct plan_mount *b = m + row; a->kind == PM_HIDE && b < end; b++)
+			if (b->kind != PM_HIDE && ak_path_below(a->dst, b->dst))
+				return false;
+	}
+	return true;
+}
+
+int mount_leave_soon(struct mnt_ctx *c, size_t row, struct ak_err *err)
+{
+	int r = 0;
+
+	ak_fd_close(&c->parent);
+	for (const struct plan_mount *m = c->plan->mounts + row; r == 0 && m < c->plan->mounts + c->plan->nmounts; m++) {
+		if (m->kind == PM_HIDE)
+			r = mount_hide(c, m, err);
+		if (!is_held(m))
+			continue;
+		c->held[c->nheld] = mount_bind_source(c, m);
+		if (c->held[c->nheld] < 0 && !(m->flags & PMF_OPTIONAL))
+			return ak_err_sys(err, -c->held[c->nheld], "%s%sopen %s", m->opt ? m->opt : "", m->opt ? ": " : "", m->src);
+		c->nheld++;
+	}
+	if (r < 0)
+		return r;
+	mount_parts_end(c);
+	c->left = true;
+	return pivot(c, err);
 }
 
 static int check_part(const struct mnt_part *p, const char *dir, struct ak_err *err)
@@ -73,6 +136,8 @@ int mount_seal(struct mnt_ctx *c, struct ak_err *err)
 {
 	int r;
 
+	mount_parts(c);	/* left after mount_leave_soon() by a thread that has had no time */
+	mount_part_wait(&c->dev);
 	mount_part_wait(&c->proc);
 	r = check_part(&c->proc, "/proc", err);
 	if (r == 0)

@@ -348,6 +348,103 @@ START_TEST(old_root_that_stays_is_noticed)
 }
 END_TEST
 
+static bool may_leave(struct plan_mount *rows, size_t n, bool beside)
+{
+	struct plan p = { .mounts = rows, .nmounts = n };
+	struct mnt_ctx c;
+
+	mount_init(&c, &p, 0);
+	c.beside = beside;
+	return mount_may_leave(&c, 1);
+}
+
+START_TEST(host_is_left_early_only_where_nothing_needs_it)
+{
+	static char dev[] = "/dev", tmp[] = "/tmp", w[] = "/tmp/w", file[] = "/tmp/w/.git", secret[] = "/etc/secret", below[] = "/tmp/w/secret",
+		    node[] = "/dev/fuse", src[] = "/srv/w";
+	const struct plan_mount plain[] = { { .kind = PM_DEV, .dst = dev }, { .kind = PM_TMPFS, .dst = tmp },
+					    { .kind = PM_BIND, .dst = w, .src = src, .src_fd = -1 },
+					    { .kind = PM_BIND, .dst = file, .src = file, .src_fd = -1, .flags = PMF_PROTECT },
+					    { .kind = PM_HIDE, .dst = secret } };
+	struct plan_mount m[16];
+	const size_t n = sizeof(plain) / sizeof(plain[0]);
+
+	memcpy(m, plain, sizeof(plain));
+	ck_assert(may_leave(m, n, true));
+	ck_assert(!may_leave(m, n, false));
+	m[4].dst = below;
+	ck_assert(!may_leave(m, n, true));
+	m[4] = (struct plan_mount){ .kind = PM_HIDE, .dst = secret, .flags = PMF_USER };
+	ck_assert(!may_leave(m, n, true));
+	m[4] = (struct plan_mount){ .kind = PM_DEVNODE, .dst = node, .src = node };
+	ck_assert(!may_leave(m, n, true));
+	m[4] = (struct plan_mount){ .kind = PM_TMPFS, .dst = node };
+	ck_assert(!may_leave(m, n, true));
+	m[4] = plain[4];
+	m[2].flags = PMF_COW;
+	ck_assert(!may_leave(m, n, true));
+	memcpy(m, plain, sizeof(plain));
+	for (size_t i = n; i < n + MOUNT_HELD_MAX; i++) {
+		ck_assert(may_leave(m, i, true));
+		m[i] = plain[2];
+	}
+	ck_assert(!may_leave(m, n + MOUNT_HELD_MAX, true));
+}
+END_TEST
+
+/* what is shown and hidden is the same whether the host is left before the last rows or after them */
+static int left_early(struct ak_err *err)
+{
+	static char proc[] = "/proc", dev[] = "/dev", tmp[] = "/tmp", etc[] = "/tmp/etc", host_etc[] = "/etc", none[] = "/tmp/none",
+		    missing[] = "/nonexistent/x", dir[] = "/covered";
+	struct plan_mount rows[] = { { .kind = PM_DIR, .dst = dir, .mode = 0755 },
+				     { .kind = PM_PROC, .dst = proc },
+				     { .kind = PM_DEV, .dst = dev, .size_bytes = 1 << 20 },
+				     { .kind = PM_TMPFS, .dst = tmp, .size_bytes = 65536, .inodes = 64, .mode = 0700 },
+				     { .kind = PM_BIND, .dst = none, .src = missing, .src_fd = -1, .flags = PMF_OPTIONAL },
+				     { .kind = PM_BIND, .dst = etc, .src = host_etc, .src_fd = -1, .flags = PMF_RO },
+				     { .kind = PM_HIDE, .dst = dir } };
+	static _Alignas(16) char stack[16384];
+	static volatile uint32_t tid;
+	struct mnt_ctx c;
+	struct plan p;
+	struct stat st;
+	uint32_t now;
+	int r = begin_root(&c, &p, err);
+
+	NEED(r == 0);
+	p.mounts = rows;
+	p.nmounts = sizeof(rows) / sizeof(rows[0]);
+	c.beside = vthread(stack, sizeof(stack), (uint32_t *)&tid, other_thread, &c) > 0;
+	r = mount_all(&c, err);
+	if (r == 0)
+		NEED(c.left == c.beside);
+	if (r == 0)
+		r = mount_leave_host(&c, err);
+	if (r == 0)
+		r = mount_seal(&c, err);
+	mount_give_up(&c);
+	while ((now = tid) != 0)
+		(void)syscall(SYS_futex, &tid, FUTEX_WAIT, now, NULL, NULL, 0);
+	if (r == 0)
+		r = mount_check_alone(&c, err);
+	NEED(r == 0);
+	NEED(stat("/dev/null", &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3));
+	NEED(open("/dev/new", O_WRONLY | O_CREAT | O_CLOEXEC, 0600) < 0 && errno == EROFS);
+	NEED(stat("/dev/pts/ptmx", &st) == 0 && stat("/dev/shm", &st) == 0 && (st.st_mode & 07777) == 01777);
+	NEED(access("/tmp/etc/passwd", F_OK) == 0 && access("/etc/passwd", F_OK) < 0);
+	NEED(open("/tmp/etc/new", O_WRONLY | O_CREAT | O_CLOEXEC, 0600) < 0 && (errno == EROFS || errno == EACCES));
+	NEED(access("/tmp/none", F_OK) < 0);
+	NEED(stat("/covered", &st) == 0 && (st.st_mode & 0777) == 0);
+	return 0;
+}
+
+START_TEST(last_rows_come_after_the_host_is_left)
+{
+	ck_assert_int_eq(in_namespaces(left_early), 0);
+}
+END_TEST
+
 static int failed_part(struct ak_err *err)
 {
 	struct mnt_ctx c;
@@ -385,6 +482,8 @@ int main(void)
 	tcase_add_test(t, other_thread_takes_the_old_root_away);
 	tcase_add_test(t, other_thread_ends_after_a_failure);
 	tcase_add_test(t, old_root_that_stays_is_noticed);
+	tcase_add_test(t, host_is_left_early_only_where_nothing_needs_it);
+	tcase_add_test(t, last_rows_come_after_the_host_is_left);
 	tcase_add_test(t, failure_of_a_part_is_told);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);
