@@ -91,14 +91,22 @@ static struct setup receive(const struct ahead *a)
 	return s;
 }
 
-/* the executor's libc was not there when we were born; it is suspended now, and what it has is ours to use */
-static void take_libc(const struct ahead *a)
-{
+/*
+ * The executor's libc was not there when we were born; it is suspended now, and what it has is ours to use. The guard of stack frames
+ * is another one afterwards.
+ */
 #if defined(__x86_64__)
+__attribute__((no_stack_protector)) static void take_libc(const struct ahead *a)
+{
 	if (a->early && vcall(SYS_arch_prctl, ARCH_SET_FS, (long)a->tls, 0, 0, 0) < 0)
 		leave();
-#endif
 }
+#else
+static void take_libc(const struct ahead *a)
+{
+	(void)a;
+}
+#endif
 
 static void close_inherited(const struct ahead *a)
 {

@@ -137,6 +137,8 @@ int mount_seal(struct mnt_ctx *c, struct ak_err *err)
 	int r;
 
 	mount_parts(c);	/* left after mount_leave_soon() by a thread that has had no time */
+	if (chdir("/") < 0)
+		return ak_err_sys(err, errno, "chdir /");
 	mount_part_wait(&c->dev);
 	mount_part_wait(&c->proc);
 	r = check_part(&c->proc, "/proc", err);
