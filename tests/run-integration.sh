@@ -31,7 +31,7 @@ while getopts b:w:o:kurs opt; do
 	esac
 done
 shift $((OPTIND - 1))
-all="cli named session terminal serve exit streams time env fs rootfs workspace tty json escape controls root seccomp observe config checkpoint protected landlock nesting backends cow copy tools doctor cgroup serve-init agent http llm run ends search approve hostile peers resume chat"
+all="cli named session terminal serve exit streams time env fs rootfs workspace tty json escape controls root seccomp observe config checkpoint protected landlock nesting backends cow copy tools doctor cgroup serve-init agent http llm run ends search approve hostile peers resume chat planted"
 suites=${*:-$all}
 
 [ -x "$build/ak" ] || {
