@@ -5,7 +5,7 @@
 # Usage: tests/run-integration.sh [-b BUILD] [-w WEAKBUILD] [-k] [-s] [-o RESULTS] [-u|-r] [SUITE...]
 # KILLS=N: rounds of the tests that kill processes at random moments (6). SLOW=N: names the tests that took N seconds or more.
 # ENDS_ROUNDS=N: runs of the suite ends that get a signal at a random moment (8). ROLLBACK_ROUNDS=N: its runs that are rolled back (12).
-# APPROVE_LINES=N: command lines that the suite approve makes (100).
+# APPROVE_LINES=N: command lines that the suite approve makes (100). What makes a suite long is in its head, and is passed on (LONG below).
 # FULL=1: also rows of the suite backends that are run by hand only. SUITE_LIMIT: seconds that one suite may take (900).
 # AK_AIMOCK=FOLDER: where npm has installed the model server of the suite peers, which otherwise is fetched.
 # DOCKER_CLI=PATH: docker of the suite backends, instead of podman's.
@@ -107,6 +107,12 @@ end_groups() {
 }
 
 CGTOP=
+# variables that make a test longer, or repeat one: those that are set
+LONG="AK_CHECKPOINT_ROUNDS AK_CHECKPOINT_SEED AK_CHECKPOINT_FILES COW_ROUNDS COW_RUNS COPY_KILLS MANY FLOOD AK_RACE_TRIES AK_SERVE_COMMANDS
+	AK_SERVE_KILLS AK_SERVE_HOSTILE"
+long=()
+for v in $LONG; do [ -z "${!v:-}" ] || long+=("$v=${!v}"); done
+
 cleanup() {
 	end_passes
 	end_leftovers
@@ -192,7 +198,7 @@ run_as() {
 			CG="${CGTOP:+$CGTOP/$who}" RES="$work/$who/results" SUITE="$s" TESTS="$work/tests" IT="$work" SRC="$work/src" REALHOME="$HOME" \
 			KILLS="${KILLS:-6}" ENDS_ROUNDS="${ENDS_ROUNDS:-}" ENDS_SEED="${ENDS_SEED:-}" ROLLBACK_ROUNDS="${ROLLBACK_ROUNDS:-}" \
 			SLOW="${SLOW:-}" FULL="${FULL:-}" DOCKER_CLI="${DOCKER_CLI:-}" \
-			APPROVE_LINES="${APPROVE_LINES:-100}" APPROVE_SEED="${APPROVE_SEED:-7}" \
+			APPROVE_LINES="${APPROVE_LINES:-100}" APPROVE_SEED="${APPROVE_SEED:-7}" "${long[@]}" \
 			timeout -k 5 "${SUITE_LIMIT:-900}" bash "$work/tests/$s.sh" </dev/null &
 		pid=$!
 		wait "$pid" || echo "FAIL $who $s the suite itself ended with an error" | tee -a "$work/broken"

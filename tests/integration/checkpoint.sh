@@ -314,8 +314,9 @@ for w in / /usr /proc/self; do
 	like "$w" "$(err)" "^ak: "
 done
 for h in "$HOME" "$(dirname "$STATE")"; do
-	run env -u XDG_STATE_HOME XDG_STATE_HOME="${h:+$STATE}" "$AK" checkpoint save -C "$h"
-	[ "$h" = "$HOME" ] || is "holds the state folder" "$RC" 1
+	run "$AK" checkpoint save -C "$h"
+	is "$h: holds a folder of ak's own" "$RC" 1
+	like "$h: named, and the way out" "$(err)" "contains ak's own folder .*XDG_(STATE|CONFIG)_HOME"
 done
 ln -s "$WS" "$DIR/link"
 run "$AK" checkpoint save -C "$DIR/link"

@@ -467,6 +467,45 @@ if [ "$WHO" = root ]; then
 	umount "$DIR/ovl"
 fi
 
+if [ "$WHO" = root ]; then
+	t "a-workspace-on-fuse"
+	if need bindfs setpriv; then
+		mkdir -p "$DIR/fuse/real/d" "$DIR/fuse/m" "$DIR/fuse/home"
+		echo 1 >"$DIR/fuse/real/f"
+		chown -R 45678:45678 "$DIR/fuse"
+		if ! bindfs -o allow_other "$DIR/fuse/real" "$DIR/fuse/m" 2>"$E"; then
+			skip "FUSE cannot be mounted here: $(_short "$(err)")"
+		else
+			# fuse ARG... - ak of an ordinary user, in that workspace
+			fuse() {
+				run env -C "$DIR/fuse/m" setpriv --reuid 45678 --regid 45678 --clear-groups env HOME="$DIR/fuse/home" \
+					XDG_STATE_HOME="$FUSESTATE" "$AK" "$@"
+			}
+			FUSESTATE=$XDG_STATE_HOME/fuse
+			mkdir -p "$FUSESTATE"
+			chmod a+x "$XDG_STATE_HOME"
+			chown 45678:45678 "$FUSESTATE"
+			fuse exec -- sh -c 'echo 2 >>f; rmdir d; ls'
+			is "direct" "$RC$(out)" 0f
+			fuse exec --write cow -q -- sh -c 'echo 3 >>f; echo n >n'
+			is "cow" "$RC$(cat "$DIR/fuse/real/f" | tr '\n' ' ')" "01 2 "
+			fuse apply
+			is "apply" "$RC$(tail -n 1 "$DIR/fuse/real/f")$(cat "$DIR/fuse/real/n")" 03n
+			fuse checkpoint save
+			is "save" "$RC" 0
+			k=$(out)
+			rm "$DIR/fuse/real/n"
+			fuse checkpoint restore "$k"
+			is "restore" "$RC$(cat "$DIR/fuse/real/n")" 0n
+			run "$AK" exec -C "$DIR/fuse/m" -- touch MARK
+			refused 125 "cannot map ids.*--identity root"
+			run env XDG_STATE_HOME="$DIR/fuse/m" "$AK" exec -C "$WS" --write cow -- touch MARK
+			refused 125 "is on FUSE, which cannot hold.*XDG_STATE_HOME"
+			umount "$DIR/fuse/m"
+		fi
+	fi
+fi
+
 t "workspaces-that-are-special"
 ln -s "$WS" "$DIR/link"
 run "$AK" exec -C "$DIR/link" --write cow -- touch MARK
@@ -477,8 +516,11 @@ run env -C "$DIR/link" "$AK" exec --write cow --apply always -q -c 'echo b >a'
 is "from within" "$RC$(cat "$WS/a")" 0b
 run env XDG_STATE_HOME="$WS/st" "$AK" exec -C "$WS" --write cow -- touch MARK
 refused 125 "contains ak's state folder.*XDG_STATE_HOME"
-run "$AK" exec -C / --write cow -- true
-is "/" "$RC" 125
+run "$AK" exec -C / --write cow -- touch MARK
+refused 125 "workspace.*-C"
+(cd "$HOME" && exec "$AK" exec --write cow -- touch "$WS/MARK") >"$O" 2>"$E"
+RC=$?
+refused 125 "workspace.*-C"
 aks apply c-123456
 refused 1 "there is no changeset \"c-123456\""
 ak --apply always -- touch MARK
