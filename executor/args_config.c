@@ -409,9 +409,15 @@ const char *args_said(const struct args *a, const char *option)
 }
 
 /* what gives less isolation when it is not what it is without a word */
-static const char *const isolating[] = { "backend", "isolation", "identity", "nesting", "net", "seccomp", "raw" };
+static const char *const isolating[] = { "backend", "isolation", "identity", "nesting", "net", "write", "seccomp", "raw" };
 /* lists that open something of the host: in a file they are what the file is for, in a variable they are easily forgotten */
 static const char *const opening[] = { "rw", "rw_try", "dev", "allow_protected" };
+
+/* an agent gets a copy of the workspace, a command the workspace */
+static const char *initial_of(const struct args *a, const struct ak_cfg_key *k)
+{
+	return a->config->section == AK_CFG_RUN && strcmp(k->name, "write") == 0 ? "cow" : k->initial;
+}
 
 static void add_lowered(struct ak_buf *b, const struct ak_cfg_key *k, const struct config_value *v)
 {
@@ -429,14 +435,14 @@ int args_config_lowered(struct args *a)
 	struct ak_buf b = { 0 };
 
 	for (size_t i = 0; a->config && i < sizeof(isolating) / sizeof(isolating[0]); i++) {
-		const struct ak_cfg_key *k = ak_cfg_find(AK_CFG_EXEC, isolating[i]);
+		const struct ak_cfg_key *k = ak_cfg_find(a->config->section, isolating[i]);
 		const struct config_value *v = k ? &a->config->value[ak_cfg_index(k)] : NULL;
 
-		if (v && v->layer != AK_CFG_DEFAULT && v->layer != AK_CFG_FLAG && ak_cfg_looser(k, v->text, k->initial))
+		if (v && v->layer != AK_CFG_DEFAULT && v->layer != AK_CFG_FLAG && ak_cfg_looser(k, v->text, initial_of(a, k)))
 			add_lowered(&b, k, v);
 	}
 	for (size_t i = 0; a->config && i < sizeof(opening) / sizeof(opening[0]); i++) {
-		const struct ak_cfg_key *k = ak_cfg_find(AK_CFG_EXEC, opening[i]);
+		const struct ak_cfg_key *k = ak_cfg_find(a->config->section, opening[i]);
 		struct config_value v = { .text = k ? config_getenv(a->config->env, k->variable) : NULL, .where = k ? k->variable : NULL };
 
 		if (v.text)

@@ -278,6 +278,8 @@ t AK_NET-is-said
 say "$answer"
 run env AK_NET=host "$AK" run -C "$WS" --api replay --replay "$R" go
 like "less isolation" "$(err)" "ak: sandbox: less isolation than the default: net host by AK_NET"
+run env AK_WRITE=direct AK_RAW=1 "$AK" run -C "$WS" --api replay --replay "$R" go
+like "no copy; what is no setting of this command is not named" "$(err)" "ak: sandbox: less isolation than the default: write direct by AK_WRITE"$'\n'
 
 t files
 say "$(calls write_file '{"path":"n/x.txt","content":"one\ntwo\n"}' edit_file '{"path":"n/x.txt","old":"two","new":"2"}' \
