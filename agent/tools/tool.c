@@ -175,8 +175,14 @@ static int file_failed(struct tool_run *r, const char *path, int eno, const stru
 		if (err->hint[0])
 			return tool_say(r, true, "%s: permission denied: %s", path, err->hint);
 		return tool_say(r, true, "%s: permission denied", path);
-	case ENOSPC:
 	case EDQUOT:
+		/* the limit of the sandbox; or a quota of the disk, which says so */
+		if (err->msg[0]) {
+			r->env->limits_hit |= strstr(err->msg, "--disk") ? 1u << AK_LIMIT_DISK : 0;
+			return tool_say(r, true, "%s: %s; the file is as it was", path, err->msg);
+		}
+		__attribute__((fallthrough));
+	case ENOSPC:
 		return tool_say(r, true, "%s: no space left (%s); the file is as it was", path, ak_errno_name(eno));
 	case ENAMETOOLONG:
 		return tool_say(r, true, "the path is too long");

@@ -312,6 +312,11 @@ else
 	say "$(call a bash '{"command":"true"}')" "$answer"
 	run "$AK" run -C "$WS" --api replay --replay "$R" -q -o json go
 	is "none was met" "$(js 'd["limits_hit"]')" "[]"
+	# once it is over, file tools are refused
+	say "$(call a bash '{"command":"for i in 1 2 3 4 5 6; do head -c 5000000 /dev/zero >f$i; done; sleep 60"}')" \
+		"$(call b write_file '{"path":"more","content":"x"}')" "$answer"
+	run "$AK" run -C "$WS" --apply never --api replay --replay "$R" -q -o stream-json --disk 24m go
+	is "a file tool" "$(res 2)" "ERR more: more was written than --disk allows: remove something first; the file is as it was"
 fi
 
 t GIT:protected-names-in-the-result

@@ -2,7 +2,8 @@
 """rollback where the workspace is written directly: random trees and random calls of the file tools, then everything is as it was.
 
 usage: rollback_rounds.py AK FOLDER ROUNDS SEED AT_ONCE
-In each second round all of ak is killed at a random moment, and the session is gone on with to roll back. Commands play the adversary: they
+In each second round all of ak is killed at a random moment, and the session is gone on with to roll back; in each fourth that is killed and
+begun again, too. Commands play the adversary: they
 remove what tools have written, or put links to files outside in its place. Prints one line a fault, and how many rounds there were.
 """
 import json
@@ -109,6 +110,11 @@ class Round:
                 if tree(self.ws) != before:
                     self.faults.append("changed without a session")
                 return
+            if self.n % 4 == 3:  # the rollback is killed, too, and begun again
+                p = self.start(self.script("s2", [[self.call("rollback")]]), "--resume", self.session)
+                time.sleep(self.rng.uniform(0.0, 0.2))
+                os.killpg(p.pid, signal.SIGKILL)
+                p.communicate(timeout=60)
             p = self.start(self.script("s2", [[self.call("rollback")]]), "--resume", self.session)
         else:
             p = self.start(self.script("s", steps + [[self.call("rollback")], [self.call("rollback")]]))

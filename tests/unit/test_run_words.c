@@ -56,6 +56,30 @@ START_TEST(behind_two_dashes_all_is_the_agents)
 }
 END_TEST
 
+START_TEST(the_form_of_the_result_is_the_last_that_was_said)
+{
+	ck_assert_int_eq(SPLIT("p"), 0);
+	ck_assert_int_eq(w.output, RUN_OUTPUT_TEXT);
+	run_words_release(&w);
+	ck_assert_int_eq(SPLIT("--json", "p"), 0);
+	ck_assert_int_eq(w.output, RUN_OUTPUT_JSON);
+	run_words_release(&w);
+	ck_assert_int_eq(SPLIT("-o", "json", "--output=stream-json", "p"), 0);
+	ck_assert_int_eq(w.output, RUN_OUTPUT_STREAM);
+	run_words_release(&w);
+	ck_assert_int_eq(SPLIT("--json", "--output", "text", "p"), 0);
+	ck_assert_int_eq(w.output, RUN_OUTPUT_TEXT);
+	run_words_release(&w);
+	ck_assert_int_eq(SPLIT("p", "--", "--json"), 0);
+	ck_assert_int_eq(w.output, RUN_OUTPUT_TEXT);
+	run_words_release(&w);
+	/* a word that is wrong is told in the form that was asked for */
+	ck_assert_int_eq(SPLIT("--nope", "-o", "json"), -EINVAL);
+	ck_assert_int_eq(w.output, RUN_OUTPUT_JSON);
+	run_words_release(&w);
+}
+END_TEST
+
 START_TEST(errors_name_the_option_and_the_rest_is_parted_all_the_same)
 {
 	ck_assert_int_eq(SPLIT("--nope", "-o", "json", "--memory"), -EINVAL);
@@ -118,6 +142,7 @@ int main(void)
 	tcase_add_test(tc, each_word_goes_to_one_side_with_its_value);
 	tcase_add_test(tc, a_value_is_never_taken_for_an_option);
 	tcase_add_test(tc, behind_two_dashes_all_is_the_agents);
+	tcase_add_test(tc, the_form_of_the_result_is_the_last_that_was_said);
 	tcase_add_test(tc, errors_name_the_option_and_the_rest_is_parted_all_the_same);
 	tcase_add_test(tc, the_agents_options_are_listed_with_their_values);
 	tcase_add_test(tc, bare_leaves_the_users_config_out_once);
