@@ -31,6 +31,7 @@
 #define JOURNAL "journal"
 #define JOURNAL_NEW "journal.new"
 #define APPLYING "applying"
+#define NSEC 1000000000LL
 #define LOCK_TRIES 20u
 #define LOCK_WAIT_NS 50000000
 
@@ -106,17 +107,38 @@ static int give(int dir, const struct changeset_meta *m)
 	return 0;
 }
 
+/*
+ * The beginning, on the clock of file times. Since Linux 6.13 that is finer than the clock of ticks: a file that was looked at gets an
+ * exact time with its next change, the others the time of the tick, but never an earlier one than an exact time that was given out. So
+ * one is drawn here: what was changed before is older, what is changed from now on is not, and the beginning is the moment before. A
+ * time that is no later than the tick's is none of these: on such a system what changes within the tick counts as before.
+ * Source: Documentation/filesystems/multigrain-ts.rst.
+ */
+static void begin_now(struct changeset *cs)
+{
+	struct timespec tick = { 0 };
+	struct ws_ident id;
+
+	cs->meta.start_ns = scan_now();
+	if (ws_fstat(cs->lock, &id) < 0 || fchmod(cs->lock, 0600) < 0 || ws_fstat(cs->lock, &id) < 0)
+		return;
+	(void)clock_gettime(CLOCK_REALTIME_COARSE, &tick);
+	cs->meta.start_ns = id.ctime_ns > tick.tv_sec * NSEC + tick.tv_nsec ? id.ctime_ns - 1 : id.ctime_ns;
+}
+
 static int fill(struct changeset *cs, const struct ws_ident *top)
 {
 	uint8_t buf[META_MAX] AK_UNINIT;
-	long n = encode_meta(&cs->meta, buf, sizeof(buf));
+	long n;
 	int r;
 
-	if (n < 0)
-		return (int)n;
 	cs->lock = open_lock(cs->dir, true);
 	if (cs->lock < 0 || flock(cs->lock, LOCK_EX | LOCK_NB) < 0)
 		return -errno;
+	begin_now(cs);
+	n = encode_meta(&cs->meta, buf, sizeof(buf));
+	if (n < 0)
+		return (int)n;
 	if (mkdirat(cs->dir, "layer", 0700) < 0 || mkdirat(cs->dir, "layer/work", 0700) < 0 ||
 	    mkdirat(cs->dir, "layer/upper", 0700) < 0)
 		return -errno;
@@ -356,7 +378,7 @@ int changeset_renew(struct changeset *cs, const struct ws_ident *top, struct ak_
 		r = ws_empty(cs->upper, err);
 	if (r < 0)
 		return ak_err_wrap(err, "changeset %s", cs->id);
-	cs->meta.start_ns = scan_now();
+	begin_now(cs);
 	n = encode_meta(&cs->meta, buf, sizeof(buf));
 	r = n < 0 ? (int)n : write_new(cs->dir, META_NEW, buf, (size_t)n);
 	if (r == 0 && renameat(cs->dir, META_NEW, cs->dir, META) < 0)

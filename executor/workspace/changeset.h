@@ -35,7 +35,7 @@ struct hostinfo;
 struct changeset_meta {
 	char workspace[WS_PATH_MAX + 1];	/* resolved path */
 	uint64_t dev, ino;			/* of that folder */
-	int64_t start_ns;			/* when the run began, on the clock of file times */
+	int64_t start_ns;			/* when the run began, on the clock of file times; set by changeset_create() */
 	uint32_t uid, gid;			/* who applies: the owner of the workspace in root mode, else the caller */
 	char command[CHANGESET_COMMAND_MAX + 1];
 };

@@ -337,6 +337,29 @@ START_TEST(a_changeset_remembers_what_was_there_before)
 }
 END_TEST
 
+/* whatever the kernel's clock of file times is made of */
+START_TEST(a_beginning_lies_between_what_was_before_and_what_comes)
+{
+	for (unsigned round = 0; round < 20; round++) {
+		struct stat before, after;
+		struct changeset now = CHANGESET_NONE;
+		struct ws_ident folder = { .mode = S_IFDIR | 0755 };
+
+		make_top();
+		(void)shell(".", "echo a >f; stat f >/dev/null; echo b >f");
+		ck_assert_int_eq(changeset_create(root, &cs.meta, &folder, &now, &err), 0);
+		before = stat_of("f");
+		ck_assert_int_eq(mkdirat(cs.dir, "g", 0700), 0);
+		after = stat_of("g");
+		ck_assert(before.st_ctim.tv_sec * 1000000000LL + before.st_ctim.tv_nsec <= now.meta.start_ns);
+		ck_assert(after.st_ctim.tv_sec * 1000000000LL + after.st_ctim.tv_nsec >= now.meta.start_ns);
+		ck_assert_int_eq(changeset_remove(root, &now, &err), 0);
+		changeset_close(&now);
+		drop_top();
+	}
+}
+END_TEST
+
 START_TEST(a_changeset_begins_anew)
 {
 	struct ws_ident folder = { .mode = S_IFDIR | 0750 };
@@ -378,6 +401,7 @@ int main(void)
 	tcase_add_test(t, a_killed_restore_is_one_or_the_other);
 	tcase_add_test(t, another_executor_goes_on_with_the_numbers);
 	tcase_add_test(t, a_changeset_remembers_what_was_there_before);
+	tcase_add_test(t, a_beginning_lies_between_what_was_before_and_what_comes);
 	tcase_add_test(t, a_changeset_begins_anew);
 	srunner_run_all(sr, CK_ENV);
 	failed = srunner_ntests_failed(sr);
