@@ -47,10 +47,10 @@ static char *own_path(char *const env[], const char *variable, const char *home,
 }
 
 /*
- * Where the cache is. With HOME kept by sudo it would be somebody else's home, where root must not leave folders that their
+ * With HOME kept by sudo it would be somebody else's home, where root must not leave folders that their
  * owner could not use: then there is no cache.
  */
-static char *cache_state(char *const env[], const char *home)
+char *config_cache_state(char *const env[], const char *home)
 {
 	char *path = own_path(env, "XDG_STATE_HOME", home, "/.local/state", "");
 	const char *xdg = config_getenv(env, "XDG_STATE_HOME");
@@ -153,7 +153,7 @@ static int load(struct config *c, const struct config_scan *scan, struct ak_err 
 		e = open_workspace(c, scan, err);
 	if (e == -ENOMEM)
 		return ak_err_set(err, ENOMEM, "out of memory");
-	state = e == 0 && (c->source[0].text || c->source[1].text || c->source[2].text) ? cache_state(c->env, c->home) : NULL;
+	state = e == 0 && (c->source[0].text || c->source[1].text || c->source[2].text) ? config_cache_state(c->env, c->home) : NULL;
 	for (size_t i = 0; i < CONFIG_FILES && e == 0; i++)
 		if (c->source[i].text)
 			e = config_settings(&c->source[i], state, err);

@@ -130,6 +130,9 @@ int config_open(struct config_source *s, int dir, bool named, struct ak_err *err
  */
 int config_settings(struct config_source *s, const char *state, struct ak_err *err);
 
+/** config_cache_state() - where answers of ak-policy are kept: ak's state folder. Return: malloc'ed; NULL: there is no cache */
+char *config_cache_state(char *const env[], const char *home);
+
 /** config_getenv() - value of a variable in @env; NULL when it is unset or empty */
 const char *config_getenv(char *const env[], const char *name);
 

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "executor/git_ident.h"
+#include "executor/opts.h"
 #include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_dir.h"
@@ -19,6 +21,7 @@
 #include "executor/shared/ak_path.h"
 
 #define RESOLV_BYTES_MAX (64u << 10)
+#define GITCONFIG_BYTES_MAX (64u << 10)
 
 enum etc_flags {
 	ETC_PREFIX = 1u << 0, /* every name that starts so */
@@ -175,7 +178,7 @@ static int compare_dst(const void *a, const void *b)
 	return strcmp(((const struct plan_mount *)a)->dst, ((const struct plan_mount *)b)->dst);
 }
 
-static void etc_allowed(struct plan_ctx *c)
+static void etc_allowed(struct plan_ctx *c, bool own_gitconfig)
 {
 	struct ak_dir dir AK_UNINIT;
 	size_t first = c->sys.n;
@@ -187,7 +190,7 @@ static void etc_allowed(struct plan_ctx *c)
 		return;
 	while (ak_dir_next(&dir, &name, &type)) {
 		flags = etc_find(name);
-		if (flags)
+		if (flags && !(own_gitconfig && strcmp(name, "gitconfig") == 0))
 			etc_entry(c, dir.fd, name, type, *flags);
 	}
 	ak_dir_close(&dir);
@@ -266,12 +269,57 @@ static int add_resolv(struct plan_ctx *c)
 	return add_file(c, "/etc/resolv.conf", &text);
 }
 
+/* a value of a git configuration: git-config(1), "Syntax" */
+static void put_quoted(struct ak_buf *out, const char *key, const char *value)
+{
+	if (!*value)
+		return;
+	ak_buf_printf(out, "\t%s = \"", key);
+	for (const char *p = value; *p; p++) {
+		if (*p == '"' || *p == '\\')
+			ak_buf_str(out, "\\");
+		ak_buf_add(out, p, 1);
+	}
+	ak_buf_str(out, "\"\n");
+}
+
+/*
+ * Who commits, in git's configuration of the system: what a repository says itself counts more there, as it does on the host. The
+ * caller's own configuration is not shown. Return: 0; 1: there is nothing to say; negative errno.
+ */
+static int add_gitconfig(struct plan_ctx *c)
+{
+	struct ak_buf text = {0};
+	struct ak_err why = {0};
+	struct git_ident id;
+	char *hosts = NULL;
+	size_t len;
+
+	/* without a view of its own there is no place for it */
+	if (c->o->isolation == ISOLATION_LANDLOCK)
+		return 1;
+	if (git_ident_find(c->h, &id, &why) < 0)
+		plan_warn(c->p, "name and mail for git are not known inside: %s", why.msg);
+	if (!id.name[0] && !id.email[0])
+		return 1;
+	if (ak_read_file("/etc/gitconfig", GITCONFIG_BYTES_MAX, &hosts, &len) == 0)
+		ak_buf_str(&text, hosts);
+	free(hosts);
+	ak_buf_str(&text, text.len && text.data[text.len - 1] != '\n' ? "\n[user]\n" : "[user]\n");
+	put_quoted(&text, "name", id.name);
+	put_quoted(&text, "email", id.email);
+	return add_file(c, "/etc/gitconfig", &text);
+}
+
 int plan_root_etc(struct plan_ctx *c)
 {
-	int r;
+	int r, git;
 
 	mount_add(&c->sys, &(struct plan_mount){.kind = PM_DIR, .dst = (char *)"/etc", .mode = 0755});
-	etc_allowed(c);
+	git = add_gitconfig(c);
+	if (git < 0)
+		return git;
+	etc_allowed(c, git == 0);
 	mount_add(&c->sys, &(struct plan_mount){.kind = PM_SYMLINK,
 						.src = (char *)"../proc/self/mounts",
 						.dst = (char *)"/etc/mtab"});

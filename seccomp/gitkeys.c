@@ -78,7 +78,8 @@ static const struct {
 
 struct reader {
 	const char *p, *end;
-	struct gitkeys *out;
+	struct gitkeys *out;		/* what is looked for is one of these */
+	struct git_ident *ident;
 	char section[GITKEYS_NAME], sub[GITKEYS_NAME];
 	bool has_sub;
 };
@@ -146,12 +147,15 @@ struct value {
 	char head[8];	/* its first bytes, for yes, no and "!" */
 	size_t len;
 	unsigned long long sum;
+	char *text;	/* all of it, up to GIT_IDENT_MAX bytes; NULL: not wanted */
 };
 
 static void value_add(struct value *v, char c)
 {
 	if (v->len < sizeof(v->head))
 		v->head[v->len] = c;
+	if (v->text && v->len < GIT_IDENT_MAX)
+		v->text[v->len] = c;
 	v->len++;
 	v->sum = (v->sum ^ (unsigned char)c) * 1099511628211ULL;	/* FNV-1a */
 }
@@ -249,10 +253,23 @@ static void take(struct reader *r, const char *key, const struct value *v)
 	g->key[g->n++].value = v->sum;
 }
 
+static void take_ident(struct git_ident *id, const char *key, const struct value *v)
+{
+	char *to = strcmp(key, "name") == 0 ? id->name : strcmp(key, "email") == 0 ? id->email : NULL;
+
+	if (!to)
+		return;
+	to[0] = '\0';
+	if (!git_ident_text_ok(v->text, v->len))
+		return;
+	memcpy(to, v->text, v->len);
+	to[v->len] = '\0';
+}
+
 static void read_setting(struct reader *r)
 {
-	struct value v = {.sum = 14695981039346656037ULL};
-	char key[GITKEYS_NAME] = "";
+	char key[GITKEYS_NAME] = "", text[GIT_IDENT_MAX];
+	struct value v = {.sum = 14695981039346656037ULL, .text = r->ident ? text : NULL};
 	const char *raw;
 	size_t n = 0;
 
@@ -266,14 +283,14 @@ static void read_setting(struct reader *r)
 	}
 	raw = ++r->p;
 	read_value(r, &v);
-	if (starts_program(r, key, &v, raw))
+	if (r->ident && strcmp(r->section, "user") == 0 && !r->has_sub)
+		take_ident(r->ident, key, &v);
+	if (r->out && starts_program(r, key, &v, raw))
 		take(r, key, &v);
 }
 
-void gitkeys_read(const char *text, size_t len, struct gitkeys *ret)
+static void read_text(struct reader r, const char *text, size_t len)
 {
-	struct reader r = {.p = text, .end = text + len, .out = ret};
-
 	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
 		r.p += 3;
 	while (r.p < r.end) {
@@ -288,6 +305,16 @@ void gitkeys_read(const char *text, size_t len, struct gitkeys *ret)
 			read_setting(&r);
 		}
 	}
+}
+
+void gitkeys_read(const char *text, size_t len, struct gitkeys *ret)
+{
+	read_text((struct reader){.p = text, .end = text + len, .out = ret}, text, len);
+}
+
+void gitident_read(const char *text, size_t len, struct git_ident *ret)
+{
+	read_text((struct reader){.p = text, .end = text + len, .ident = ret}, text, len);
 }
 
 int gitkeys_new(const struct gitkeys *old, const struct gitkeys *now, size_t i)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads git configurations for keys that start programs. Process: ak-policy. Privilege: none. */
+/* Reads git configurations for keys that start programs, and for who commits. Process: ak-policy. Privilege: none. */
 #ifndef AK_SECCOMP_GITKEYS_H
 #define AK_SECCOMP_GITKEYS_H
 
 #include <stddef.h>
+
+#include "executor/shared/ak_git_ident.h"
 
 #define GITKEYS_MAX 256u	/* different keys of one configuration that are looked at */
 #define GITKEYS_NAME 128u	/* bytes of a key's name */
@@ -25,6 +27,12 @@ struct gitkeys {
  * Source: git-config(1), "Syntax" and "Variables".
  */
 void gitkeys_read(const char *text, size_t len, struct gitkeys *ret);
+
+/**
+ * gitident_read() - user.name and user.email, the last ones said; what is no line of text, or too long, counts as not said
+ * @ret:	zeroed
+ */
+void gitident_read(const char *text, size_t len, struct git_ident *ret);
 
 /** gitkeys_new() - is key @i of @now not in @old, or with another value? */
 int gitkeys_new(const struct gitkeys *old, const struct gitkeys *now, size_t i);

@@ -10,6 +10,7 @@
  *   ak-policy config LAYER NAME	a config file from 0, a struct ak_cfg_file on 1; LAYER: policy, user, workspace
  *   ak-policy gitkeys NAME	keys of a git configuration that start programs, one a line: those of the second text on 0 that are not
  *				in the first one, whose length stands before it (4 bytes, little end first)
+ *   ak-policy gitident NAME	name and mail of a git configuration on 0, two lines; either may be empty
  *
  * Exit: 0; 1 with one line on descriptor 2 that names the place; 2 usage.
  */
@@ -192,6 +193,20 @@ static int git_keys(const char *name)
 	return rc;
 }
 
+static int git_identity(const char *name)
+{
+	struct git_ident id = { "", "" };
+	struct json_error err = { 0 };
+	size_t len = 0;
+	char *text = read_input(&len, &err);
+
+	if (!text)
+		return complain(name, &err);
+	gitident_read(text, len, &id);
+	printf("%s\n%s\n", id.name, id.email);
+	return fflush(stdout) != 0 || ferror(stdout);
+}
+
 static int serve(const char *verb, const char *name, struct policy_result *res)
 {
 	bool compile = strcmp(verb, "compile") == 0, learn = strcmp(verb, "learn") == 0;
@@ -208,6 +223,8 @@ static int serve(const char *verb, const char *name, struct policy_result *res)
 	}
 	if (strcmp(verb, "gitkeys") == 0)
 		return git_keys(name);
+	if (strcmp(verb, "gitident") == 0)
+		return git_identity(name);
 	res->notes.file = name;
 	if (!compile)
 		text = shipped(name, &len);
@@ -241,7 +258,7 @@ static int config(const char *layer, const char *name)
 
 int main(int argc, char **argv)
 {
-	static const char *const verbs[] = { "compile", "check", "dump", "learn", "gitkeys" };
+	static const char *const verbs[] = { "compile", "check", "dump", "learn", "gitkeys", "gitident" };
 	struct policy_result *res;
 	size_t v = 0;
 	int rc;
@@ -251,7 +268,7 @@ int main(int argc, char **argv)
 	while (argc == 3 && v < sizeof(verbs) / sizeof(verbs[0]) && strcmp(verbs[v], argv[1]) != 0)
 		v++;
 	if (argc != 3 || v == sizeof(verbs) / sizeof(verbs[0])) {
-		fprintf(stderr, "usage: ak-policy compile|check|dump|learn|gitkeys NAME, ak-policy config LAYER NAME\n");
+		fprintf(stderr, "usage: ak-policy compile|check|dump|learn|gitkeys|gitident NAME, ak-policy config LAYER NAME\n");
 		return 2;
 	}
 	res = calloc(1, sizeof(*res));

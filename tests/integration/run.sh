@@ -117,6 +117,16 @@ is "they last" "$(res 2)" "$WS/d
 f"
 like "a folder that is gone" "$(res 4)" "working directory.*is gone; now in $WS"
 
+t GIT-11:identity
+if need git; then
+	printf '[user]\n\tname = N\n\temail = n@example.org\n[credential]\n\thelper = store\n' >"$HOME/.gitconfig"
+	say "$(bash_step 'git init -q /tmp/g && cd /tmp/g && git commit -q --allow-empty -m x && git log -1 --format=%an:%ae && git config -l | grep ^credential; true')" "$answer"
+	talk go
+	is "as whom" "$(res 1 | head -n 1)" "N:n@example.org"
+	unlike "what else is in it" "$(res 1)" store
+	rm -f "$HOME/.gitconfig"
+fi
+
 t SESS-01+03+07+09+13:texts
 say "$(bash_step 'cat <<\u0027EOF\u0027\n$x\nEOF')" "$(bash_step 'echo a # note')" "$(bash_step 'echo a\nfalse\necho b')" "$(bash_step 'true\nfalse')" \
 	"$(bash_step 'trap \u0027echo T\u0027 EXIT; alias echo=false; set -u; PROMPT_COMMAND=exit; exec 2>/dev/null')" "$(bash_step 'printf x')" "$answer"

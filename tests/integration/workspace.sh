@@ -107,12 +107,52 @@ is owner "$(find "$WS" ! -uid "$(stat -c %u "$WS")" | wc -l)" 0
 
 t "GIT-11:identity"
 repo
-if [ "$WHO" = root ]; then HOMEGIT=$HOME/.gitconfig; else HOMEGIT=$HOME/.gitconfig; fi
+HOMEGIT=$HOME/.gitconfig
+identity() { # COMMAND - in the sandbox, with the caller's own configuration only
+	run env -u GIT_CONFIG_GLOBAL -u XDG_CONFIG_HOME "$AK" exec -C "$WS" -- sh -c "$1"
+}
 printf '[user]\n\tname = N\n\temail = n@example.org\n[url "https://TOKEN77@h/"]\n\tinsteadOf = https://h/\n[credential]\n\thelper = store\n' >"$HOMEGIT"
-run env -u GIT_CONFIG_GLOBAL "$AK" exec -C "$WS" -- sh -c 'git commit -q --allow-empty -m x; echo rc $?; git config -l; cat ~/.gitconfig'
+identity 'git commit -q --allow-empty -m x; echo rc $?; git log -1 --format="%an <%ae> %cn <%ce>"; git config -l; cat ~/.gitconfig'
+like "it can commit" "$(out)" 'rc 0'
+like "as whom" "$(out)" 'N <n@example.org> N <n@example.org>'
 unlike "token" "$(out)" TOKEN77
 unlike "helper" "$(out)" 'credential.helper'
+identity 'git config --global user.name X && git config user.name'
+is "may be changed for the sandbox" "$(out)" X
+git -C "$WS" config user.email work@example.org
+identity 'git commit -q --allow-empty -m x; git log -1 --format="%an <%ae>"'
+is "a repository's own counts more" "$(out)" 'N <work@example.org>'
+git -C "$WS" config --unset user.email
+printf '[user]\n  name = "A \\"B\\" \\\\ C" # not this\n[user "x"]\n  name = Y\n[USER]\n  Email=a;b\n' >"$HOMEGIT"
+identity 'git config user.name; git config user.email'
+is "quotes and comments" "$(out)" 'A "B" \ C
+a'
+printf '[user]\n\tname = %s\n\temail = m\n' "$(printf 'x%.0s' {1..300})" >"$HOMEGIT"
+identity 'git config user.name; git config user.email'
+is "too long a name is none" "$(out)" m
+mkdir -p "$HOME/.config/git"
+printf '[user]\nname = from xdg\nemail = x@example.org' >"$HOME/.config/git/config"
+printf 'name = nobody\n[user]\nemail = n@example.org\n' >"$HOMEGIT"
+identity 'git config user.name; git config user.email'
+is "both files" "$(out)" 'from xdg
+n@example.org'
+rm -rf "$HOMEGIT" "$HOME/.config/git"
+printf '[user]\nname = G\nemail = g@example.org\n' >"$DIR/other-gitconfig"
+run env GIT_CONFIG_GLOBAL="$DIR/other-gitconfig" "$AK" exec -C "$WS" -- git config user.name
+is "the file that a variable names" "$(out)" G
+mkfifo "$HOMEGIT"
+identity 'git config user.name'
+is "no file at all" "$RC" 1
 rm -f "$HOMEGIT"
+if need strace; then
+	run env -u GIT_CONFIG_GLOBAL -u XDG_CONFIG_HOME strace -f -qq -e trace=%file,execve -o "$DIR/trace" "$AK" exec -C "$WS" -- true
+	is "what it costs without any" "$(grep -cE '/\.gitconfig"|/\.config/git/config"' "$DIR/trace")" 2
+	printf '[user]\nname = G\nemail = g@example.org\n' >"$HOMEGIT"
+	identity true
+	run env -u GIT_CONFIG_GLOBAL -u XDG_CONFIG_HOME strace -f -qq -e trace=execve -o "$DIR/trace" "$AK" exec -C "$WS" -- true
+	no "the answer is kept: ak-policy is not started again" grep -q 'ak-policy' "$DIR/trace"
+	rm -f "$HOMEGIT"
+fi
 
 t "GIT-09:a-lock-that-was-left-is-told"
 repo

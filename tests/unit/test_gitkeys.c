@@ -99,6 +99,67 @@ START_TEST(long_names_are_cut_and_many_are_bounded)
 }
 END_TEST
 
+START_TEST(who_commits)
+{
+	static const struct {
+		const char *text, *name, *email;
+	} rows[] = {
+		{"[user]\n\tname = A B\n\temail = a@b\n", "A B", "a@b"},
+		{"[USER]\nName=A\nEMAIL=b", "A", "b"},
+		{"[user]\nname = A\n[core]\nname = B\n", "A", ""},
+		{"[user \"x\"]\nname = B\n", "", ""},
+		{"[user.x]\nname = B\n", "", ""},
+		{"[user]\nname = A\nname = B\n", "B", ""},
+		{"[user]\nname = A\nname =\n", "", ""},
+		{"[user]\nname = \"a # b\" # c\n", "a # b", ""},
+		{"[user]\nname = a\\\nb\n", "ab", ""},
+		{"[user]\nname = \"x\\\"y\\\\\"\n", "x\"y\\", ""},
+		{"[user]\nname = a\x1b[2J\nemail = e\n", "", "e"},
+		{"[user]\nname\n", "", ""},
+		{"name = A\n", "", ""},
+		{"[alias]\nx = !evil\n[credential]\nhelper = store\n", "", ""},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct git_ident id = { "", "" };
+
+		gitident_read(rows[i].text, strlen(rows[i].text), &id);
+		ck_assert_msg(strcmp(id.name, rows[i].name) == 0 && strcmp(id.email, rows[i].email) == 0, "%s: \"%s\", \"%s\"", rows[i].text, id.name,
+			      id.email);
+	}
+}
+END_TEST
+
+START_TEST(a_name_has_an_end)
+{
+	char text[600] = "[user]\nname = ";
+	struct git_ident id = { "", "" };
+	size_t n = strlen(text);
+
+	memset(text + n, 'x', GIT_IDENT_MAX);
+	gitident_read(text, n + GIT_IDENT_MAX - 1, &id);
+	ck_assert_uint_eq(strlen(id.name), GIT_IDENT_MAX - 1);
+	gitident_read(text, n + GIT_IDENT_MAX, &id);
+	ck_assert_str_eq(id.name, "");
+}
+END_TEST
+
+START_TEST(the_answer_is_two_lines)
+{
+	static const char *const bad[] = {"", "\n", "a", "a\nb", "a\nb\nc", "a\nb\n\n", "a\tb\nc\n", "a\x7f\nb\n"};
+	struct git_ident id = { "was", "" };
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert_int_lt(git_ident_decode(bad[i], strlen(bad[i]), &id), 0);
+	ck_assert_str_eq(id.name, "was");
+	ck_assert_int_eq(git_ident_decode("\n\n", 2, &id), 0);
+	ck_assert_str_eq(id.name, "");
+	ck_assert_int_eq(git_ident_decode("A B\na@b\n", 8, &id), 0);
+	ck_assert_str_eq(id.name, "A B");
+	ck_assert_str_eq(id.email, "a@b");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("gitkeys");
@@ -108,6 +169,9 @@ int main(void)
 	tcase_add_test(t, ordinary_configurations_start_none);
 	tcase_add_test(t, only_new_values_are_new);
 	tcase_add_test(t, long_names_are_cut_and_many_are_bounded);
+	tcase_add_test(t, who_commits);
+	tcase_add_test(t, a_name_has_an_end);
+	tcase_add_test(t, the_answer_is_two_lines);
 	suite_add_tcase(s, t);
 
 	SRunner *r = srunner_create(s);
