@@ -3,13 +3,17 @@
 #include "agent/points.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
+#include <unistd.h>
 
 #include "agent/approve.h"
 #include "agent/exec_client.h"
 #include "agent/json.h"
 #include "agent/msg.h"
 #include "executor/shared/ak_err.h"
+#include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_session_file.h"
 
 static bool may_change(const struct msg *m)
 {
@@ -23,6 +27,15 @@ static bool may_change(const struct msg *m)
 		json_free(args);
 	}
 	return any;
+}
+
+static void note(const struct points *p, uint32_t id, uint64_t turn)
+{
+	unsigned char record[AK_SESSION_POINT_BYTES];
+
+	ak_session_point_encode(&(struct ak_session_point){ .point = id, .run = p->run, .turn = turn }, record);
+	if (p->fd >= 0)
+		(void)!write(p->fd, record, sizeof(record)); /* the list lacks a turn then */
 }
 
 int points_save(struct points *p, struct exec_client *xc, const struct msg *m, uint64_t turn, struct ak_err *err)
@@ -39,7 +52,21 @@ int points_save(struct points *p, struct exec_client *xc, const struct msg *m, u
 	}
 	p->v[p->n].turn = turn;
 	p->v[p->n++].id = c.point;
+	note(p, c.point, turn);
 	return 0;
+}
+
+void points_note_in(struct points *p, int dir, uint32_t run, bool again)
+{
+	p->run = run;
+	p->fd = dir < 0 ? -1
+			: openat(dir, AK_SESSION_POINTS,
+				 O_WRONLY | O_CREAT | O_APPEND | (again ? 0 : O_TRUNC) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+}
+
+void points_close(struct points *p)
+{
+	ak_fd_close(&p->fd);
 }
 
 uint32_t points_find(const struct points *p, uint64_t turn)

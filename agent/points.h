@@ -3,6 +3,7 @@
 #ifndef AK_AGENT_POINTS_H
 #define AK_AGENT_POINTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,7 +14,9 @@ struct msg;
 #define POINTS_MAX 512u /* of a run; later turns can go back to these only */
 
 /**
- * struct points - in the order of the turns; start with zeroes
+ * struct points - in the order of the turns; start with zeroes and @fd -1
+ * @fd:		where each is noted for `ak checkpoint`, see points_note_in(); owned by points_close(); -1: nowhere
+ * @run:	of the session, from 1
  * @failed:	errno of a checkpoint that could not be made; then there are none after it
  */
 struct points {
@@ -23,7 +26,18 @@ struct points {
 	} v[POINTS_MAX];
 	size_t n;
 	int failed;
+	int fd;
+	uint32_t run;
 };
+
+/**
+ * points_note_in() - from now on say before which turn each was made, in a file of the session's folder
+ * @dir:	-1: an ephemeral session
+ * @again:	the copy is that of the runs before: what they have noted stays
+ * Before the agent is confined. Best effort: without it the list lacks the turns.
+ */
+void points_note_in(struct points *p, int dir, uint32_t run, bool again);
+void points_close(struct points *p);
 
 /**
  * points_save() - before the calls of turn number @turn, if one of them may change anything

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
@@ -132,6 +133,30 @@ int agent_session_last(int sessions, const char *workspace, char ret[static AK_S
 	ret[0] = '\0';
 	agent_session_each(sessions, newer, &l);
 	return ret[0] ? 0 : -ENOENT;
+}
+
+void agent_session_points(int sessions, const char *id, struct agent_session_points *ret)
+{
+	AK_AUTO_FD folder = open_folder(sessions, id);
+	struct ws_ident st;
+	AK_AUTO_FD fd = folder < 0 ? -1 : ws_open_file(folder, AK_SESSION_POINTS, &st);
+	size_t most = fd < 0 ? 0 : st.size / AK_SESSION_POINT_BYTES;
+	unsigned char record[AK_SESSION_POINT_BYTES];
+
+	*ret = (struct agent_session_points){ 0 };
+	most = most < AGENT_SESSION_POINTS_MAX ? most : AGENT_SESSION_POINTS_MAX;
+	ret->v = most ? calloc(most, sizeof(*ret->v)) : NULL;
+	while (ret->v && ret->n < most && read(fd, record, sizeof(record)) == (ssize_t)sizeof(record))
+		ak_session_point_decode(record, &ret->v[ret->n++]);
+}
+
+/* the last one counts: a number that was given twice was given to another changeset before */
+const struct ak_session_point *agent_session_point(const struct agent_session_points *p, uint32_t number)
+{
+	for (size_t i = p->n; i > 0; i--)
+		if (p->v[i - 1].point == number)
+			return &p->v[i - 1];
+	return NULL;
 }
 
 void agent_session_discarded(int sessions, const struct changeset_meta *m)

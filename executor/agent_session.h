@@ -8,6 +8,8 @@
 #define AK_EXECUTOR_AGENT_SESSION_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "executor/shared/ak_session_file.h"
 #include "executor/workspace/changeset.h"
@@ -50,6 +52,19 @@ void agent_session_each(int sessions, bool (*f)(void *arg, const struct agent_se
 
 /** agent_session_last() - the newest of a workspace. Return: 0; -ENOENT (without a text). */
 int agent_session_last(int sessions, const char *workspace, char ret[static AK_SESSION_ID_MAX]);
+
+#define AGENT_SESSION_POINTS_MAX 100000u	/* records that are read */
+
+/* What a session says about its checkpoints; @v is owned */
+struct agent_session_points {
+	struct ak_session_point *v;
+	size_t n;
+};
+
+/** agent_session_points() - read that; nothing where there is none, or no memory */
+void agent_session_points(int sessions, const char *id, struct agent_session_points *ret);
+/** agent_session_point() - what it says about @number. Return: borrowed; NULL: nothing */
+const struct ak_session_point *agent_session_point(const struct agent_session_points *p, uint32_t number);
 
 /** agent_session_discarded() - note in a session's folder, where there is one, that its changes were thrown away */
 void agent_session_discarded(int sessions, const struct changeset_meta *m);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "executor/busy.h"
+#include "executor/checkpoint_session.h"
 #include "executor/named.h"
 #include "executor/ns/sysmount.h"
 #include "executor/plan.h"
@@ -19,6 +20,7 @@
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_path.h"
+#include "executor/shared/ak_session_file.h"
 #include "executor/workspace/ckpt_open.h"
 
 static const char usage[] =
@@ -27,12 +29,15 @@ static const char usage[] =
 	"       ak checkpoint diff [-C DIR] [ID [ID]] [--stat | --json]\n"
 	"       ak checkpoint restore [-C DIR] ID [PATH...] [--live] [--json]\n"
 	"       ak checkpoint rm [-C DIR] ID...\n"
+	"       ak checkpoint list SESSION [--json]\n"
+	"       ak checkpoint restore SESSION N [--json]\n"
 	"Keep a workspace as it is now, and take it back to that: contents, modes, links, empty folders, attributes.\n\n"
 	"  save     keeps it and prints the checkpoint's ID; what has not changed since the last one is not read again\n"
 	"  list     shows the checkpoints of this workspace\n"
 	"  diff     shows what changed between a checkpoint (the newest one) and the workspace, or another checkpoint\n"
 	"  restore  makes the workspace, or only PATH in it, exactly what it was; what is there now is kept first\n"
-	"  rm       forgets checkpoints, and frees what only they hold\n\n"
+	"  rm       forgets checkpoints, and frees what only they hold\n"
+	"  SESSION  of ak run (s-...): list and restore are about the changes that it kept, before each turn that might change something\n\n"
 	"  -C, --workspace DIR   the workspace; without it, the current folder\n"
 	"  -m, --message TEXT    a note for the list\n"
 	"      --live            also while a command or a named sandbox is at work in the workspace\n"
@@ -48,7 +53,7 @@ static const struct {
 	bool note, live, stat;	/* takes -m, --live, --stat */
 } table[] = {
 	{"save", checkpoint_save, 0, 0, true, true, false},
-	{"list", checkpoint_list, 0, 0, false, false, false},
+	{"list", checkpoint_list, 0, 1, false, false, false},
 	{"diff", checkpoint_diff, 0, 2, false, false, true},
 	{"restore", checkpoint_restore, 1, CHECKPOINT_WORDS, false, true, false},
 	{"rm", checkpoint_rm, 1, CHECKPOINT_WORDS, false, false, false},
@@ -122,6 +127,11 @@ static int parse(int argc, char *const argv[], size_t sub, struct checkpoint_arg
 			a->word[a->nwords++] = argv[i];
 		}
 	}
+	if (a->nwords > 0 && ak_session_id_ok(a->word[0]))
+		return table[sub].run == checkpoint_list || table[sub].run == checkpoint_restore ?
+			       0 : bad(err, "only list and restore are about a session: ", a->word[0]);
+	if (table[sub].run == checkpoint_list && a->nwords > 0)
+		return bad(err, "one word too many: ", a->word[0]);
 	if (a->nwords < table[sub].least)
 		return bad(err, "the ID of a checkpoint is missing", "");
 	if (a->stat && a->json)
@@ -255,5 +265,7 @@ int cmd_checkpoint(int argc, char *const argv[], char *const env[])
 	r = parse(argc - 1, argv + 1, sub, &args, &err);
 	if (r != 0)
 		return r == 1 ? named_print(usage, sizeof(usage) - 1) : named_usage(&err);
+	if (args.nwords > 0 && ak_session_id_ok(args.word[0]))
+		return table[sub].run == checkpoint_list ? checkpoint_session_list(&args, env) : checkpoint_session_restore(&args, env);
 	return run(sub, &args, env);
 }

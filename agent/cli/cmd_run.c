@@ -250,6 +250,7 @@ static int open_session(struct run *r)
 		return fail(r, RUN_ERROR);
 	session_about_open(&r->about, r->session.dir, r->workspace, r->provider.target.model, r->task.data ? r->task.data : "");
 	session_about_turn(&r->about, &r->result, &r->budget, AK_SESSION_NOT_ENDED);
+	points_note_in(&r->points, r->session.dir, (uint32_t)r->about.before.runs, *r->kept);
 	return 0;
 }
 
@@ -412,6 +413,7 @@ static void tear_down(struct run *r)
 		ak_fd_close(&r->tools.search);
 	trace_close(&r->trace);
 	session_about_close(&r->about);
+	points_close(&r->points);
 	spool_dir_close(&r->spools);
 	transcript_close(&r->transcript);
 	transcript_head_release(&r->head);
@@ -618,7 +620,7 @@ int run_main(int argc, char *argv[], char *envp[], const struct run_front *front
 	r->env = envp;
 	r->front = front;
 	r->start_ms = tool_now_ms();
-	r->session.dir = r->transcript.fd = r->spools.fd = r->trace.fd = r->about.fd = r->out.file = -1;
+	r->session.dir = r->transcript.fd = r->spools.fd = r->trace.fd = r->about.fd = r->points.fd = r->out.file = -1;
 	r->cancel = (struct cancel){ -1, -1, -1 };
 	(void)signal(SIGPIPE, SIG_IGN);
 	run_opts_init(&r->opts);

@@ -67,3 +67,23 @@ int ak_session_about_decode(const void *buf, size_t len, struct ak_session_about
 	*ret = a;
 	return 0;
 }
+
+void ak_session_point_encode(const struct ak_session_point *p, void *buf)
+{
+	struct ak_wr w;
+
+	ak_wr_init(&w, buf, AK_SESSION_POINT_BYTES);
+	ak_wr_u32(&w, p->point);
+	ak_wr_u32(&w, p->run);
+	ak_wr_u64(&w, p->turn);
+}
+
+void ak_session_point_decode(const void *buf, struct ak_session_point *ret)
+{
+	struct ak_rd r;
+
+	ak_rd_init(&r, buf, AK_SESSION_POINT_BYTES);
+	ret->point = ak_rd_u32(&r);
+	ret->run = ak_rd_u32(&r);
+	ret->turn = ak_rd_u64(&r);
+}

@@ -174,6 +174,47 @@ is "exit code" "$RC" 1
 like message "$(js 'd["error"]["message"]')" 'made in another folder'
 rm -r "$DIR/other" "$DIR/was"
 
+t checkpoints
+begin
+say "$(bash_step 'echo three >>a')" "$(bash_step 'echo four >>a; rm -r d')" "$answer"
+agent --resume "$ID" --apply never go
+run "$AK" checkpoint list "$ID"
+is "exit code" "$RC" 0
+like "one before each turn that may change something" "$(out)" '1 .* run 1, before turn 1.*2 .* run 2, before turn 1.*3 .* run 2, before turn 2'
+run "$AK" checkpoint list "$ID" --json
+is "as JSON" "$(js 'd["schema"], d["changeset"], [(c["id"], c["run"], c["turn"]) for c in d["checkpoints"]]')" \
+	"('ak-session-checkpoints/1', '$C', [(1, 1, 1), (2, 2, 1), (3, 2, 2)])"
+run "$AK" checkpoint restore "$ID" 3
+is "restored" "$RC" 0
+like "what was there is kept" "$(err)" 'until now is checkpoint 4'
+run "$AK" sessions show "$ID" --json
+is "the changes are those of then" "$(js '[f["path"] for f in d["files"]]')" "['a', 'd', 'd/x', 'gone', 'n']"
+say "$(bash_step 'cat a; cat d/x')" "$answer"
+agent --resume "$ID" --apply never go
+is "a run goes on from there" "$(result | tr '\n' ' ')" "one two three x "
+run "$AK" checkpoint restore "$ID" 1 --json
+is "to the beginning" "$(js 'd["restored"], d["before"] > 4')" "(1, True)"
+run "$AK" diff "$ID"
+is "nothing is changed" "$(wc -c <"$O")" 0
+run "$AK" checkpoint restore "$ID" 4 -q
+is "and forth" "$RC" 0
+run "$AK" apply "$ID"
+is "taken over" "$(tr '\n' ' ' <"$WS/a")" "one two three four "
+no "what was removed" test -e "$WS/d"
+for c in "restore $ID 4:1:no kept changes of the session" "list $ID:1:no kept changes" "list s-000000000000:1:no kept changes" \
+	"restore $ID:2:number of a checkpoint is missing" "restore $ID x:2:no number" "restore $ID 1 a:2:one word too many" "list $ID -C .:2:about a workspace" \
+	"restore $ID 1 --live:2:about a workspace" "diff $ID:2:only list and restore" "list x:2:one word too many"; do
+	IFS=: read -r words code text <<<"$c"
+	# shellcheck disable=SC2086
+	run "$AK" checkpoint $words
+	is "$words" "$RC" "$code"
+	like "message of $words" "$(err)" "$text"
+done
+begin
+run "$AK" checkpoint restore "$ID" 2
+is "a number that there is not" "$RC" 1
+like message "$(err)" "has no checkpoint 2"
+
 t sessions
 begin
 run "$AK" sessions list
