@@ -318,14 +318,18 @@ static void set_up(struct line *l)
 	(void)el_set(l->el, EL_EDITOR, "emacs");
 	(void)el_set(l->el, EL_PROMPT, prompt_of);
 	(void)el_set(l->el, EL_GETCFN, get_char);
-	/* keys are no signals, and line ends of a paste stay what they are */
-	(void)el_set(l->el, EL_SETTY, "-d", "-isig", "-icrnl", "-inlcr", NULL);
+	/* keys are no signals and stop no output, and line ends of a paste stay what they are */
+	(void)el_set(l->el, EL_SETTY, "-d", "-isig", "-icrnl", "-inlcr", "-ixon", NULL);
 	(void)el_set(l->el, EL_ADDFN, "ak-paste", "take a paste as a whole", paste);
 	(void)el_set(l->el, EL_ADDFN, "ak-line-break", "a line break in the message", line_break);
 	(void)el_set(l->el, EL_BIND, PASTE_BEGIN, "ak-paste", NULL);
 	(void)el_set(l->el, EL_BIND, "\033\r", "ak-line-break", NULL);
 	(void)el_set(l->el, EL_BIND, "\033\n", "ak-line-break", NULL);
 	(void)el_set(l->el, EL_BIND, "^R", "em-inc-search-prev", NULL);
+	(void)el_set(l->el, EL_BIND, "^I", "ed-insert", NULL);
+	/* commands to libedit itself, which can rebind every key; its reader of them does not stand everything that can be typed */
+	(void)el_set(l->el, EL_BIND, "\033x", "ed-unassigned", NULL);
+	(void)el_set(l->el, EL_BIND, "\033X", "ed-unassigned", NULL);
 	(void)history(l->history, &ev, H_SETSIZE, LINE_HISTORY);
 	(void)history(l->history, &ev, H_SETUNIQUE, 1);
 	(void)el_set(l->el, EL_HIST, history, l->history);

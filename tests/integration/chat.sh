@@ -3,6 +3,7 @@
 # `ak chat` on a pty, with scripted conversations: what is typed, what is shown, how a turn and a chat end, what is left.
 # A script is a file of lines as docs/providers.md has them. The terminal is a dumb one unless a test needs another, so that what it
 # gets are lines.
+# CHAT_KEYS=N: rounds of random keys (4), CHAT_SEED: which ones.
 . "$TESTS/lib.sh"
 
 if ! command -v "$PY" >/dev/null 2>&1; then
@@ -377,6 +378,12 @@ SIZE=24x60 chat '[["ak> ","first"],["first",{"size":[24,40]}],["ak> first","\r"]
 is "exit code" "$RC" 0
 is "a call is cut to the new width" "$(grep -a '^ak:   bash: ' "$O" | wc -L)" 40
 TERM=dumb
+
+t random-keys
+for ((i = 0; i < 99; i++)); do STEPS[i]=$answer; done
+say "${STEPS[@]}"
+TERM=xterm run "$PY" "$TESTS/chat_keys.py" "${CHAT_SEED:-$$}" "${CHAT_KEYS:-4}" "${CHAT[@]}"
+is "seed ${CHAT_SEED:-$$}" "$(out)" "rounds ${CHAT_KEYS:-4}, wrong 0"
 
 t no-terminal
 say "$answer"
