@@ -203,7 +203,7 @@ for w in direct cow; do
 	works run --api replay --replay "$DIR/script" -y --write "$w" $([ $w = direct ] || echo --apply never) -q -o json "go"
 	is "$w: it came to its end" "$(js 'd["result"]')" "Done."
 done
-host resume --continue --api replay --replay "$DIR/script" -y -q -o json "on"
+host resume --continue --api replay --replay "$DIR/script" -y -q -o json --apply never "on"
 works diff
 works report
 works config show
