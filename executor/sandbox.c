@@ -325,7 +325,8 @@ static pid_t clone_child(struct sandbox_birth *b, int *ret_pidfd, struct ak_err 
 		flags |= CLONE_NEWCGROUP;
 	if (!b->s.wait_go && !b->s.plan->background)
 		pid = userns_vclone(flags, b->cgroup, child_entry, &b->s, ret_pidfd, err);
-	if (pid != -ENOSYS)
+	/* where clone3 is refused, as in containers, there is clone(2) for what makes no namespace */
+	if (pid != -ENOSYS && !(pid == -EPERM && b->s.plan->plain))
 		return pid;
 	pid = userns_clone(flags, b->cgroup, ret_pidfd, err);
 	if (pid == 0)

@@ -107,7 +107,8 @@ int userns_explain(int code, struct ak_err *err)
 		ak_err_hint(err, "AppArmor restricts user namespaces (kernel.apparmor_restrict_unprivileged_userns is 1): "
 				 "give ak a profile with \"userns,\", or run it as root");
 	else if (code == EPERM)
-		ak_err_hint(err, "a seccomp filter around ak (a container?) forbids it, or ak runs in a chroot; `ak doctor` tells more");
+		ak_err_hint(err, "a seccomp filter around ak forbids it (docker: --security-opt seccomp=unconfined), or ak runs in a chroot; "
+				 "--isolation landlock does without, but is weaker; `ak doctor` tells more");
 	else if (code == EAGAIN)
 		ak_err_hint(err, "the caller's limit of processes is reached (ulimit -u)");
 	else if (code == ENOSPC || code == EUSERS)
@@ -147,12 +148,23 @@ static struct clone_args args_of(uint64_t flags, int cgroup, int *pidfd)
 	return a;
 }
 
+/*
+ * clone(2), whose flags a filter can see: containers refuse clone3 for that (docker: ENOSYS, others EPERM) and let an ordinary child
+ * be made. Without a group, which only clone3 takes. Parent's and child's descriptor stand third in the arguments of every architecture
+ */
+static pid_t old_clone(const struct clone_args *args, int *pidfd)
+{
+	return (pid_t)syscall(SYS_clone, (unsigned long)(args->flags | args->exit_signal), 0, pidfd, 0, 0);
+}
+
 pid_t userns_clone(uint64_t flags, int cgroup, int *ret_pidfd, struct ak_err *err)
 {
 	int pidfd = -1;
 	struct clone_args args = args_of(flags, cgroup, &pidfd);
 	pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
 
+	if (pid < 0 && cgroup < 0 && (errno == ENOSYS || errno == EPERM))
+		pid = old_clone(&args, &pidfd);
 	if (pid < 0)
 		return explain_birth(errno, cgroup, err);
 	if (pid > 0)

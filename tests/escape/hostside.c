@@ -5,7 +5,7 @@
  *"datagrams=N" hostside fds CMD...		descriptors 3 to 200 open on a file, a folder, a socket and
  *memory hostside signals CMD...		every signal ignored and blocked hostside objects CMD...
  *a shared segment (key 0x616b7401), a queue (/ak-test) and a key (ak-test); removed at the end hostside deny
- *NAMES CMD...	a filter that refuses: clone (new user namespaces), mount hostside socketpair CMD...
+ *NAMES CMD...	a filter that refuses: clone (new user namespaces; clone3: EPERM), docker (the same; clone3: ENOSYS), mount hostside socketpair CMD...
  *stdin and stdout are sockets; what CMD writes is copied to the real stdout
  */
 #include <arpa/inet.h>
@@ -146,10 +146,11 @@ static int do_objects(char **argv)
 static int do_deny(const char *names, char **argv)
 {
 #define ON(nr, jt) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), (jt), 0)
-	bool clone = strstr(names, "clone"), mount = strstr(names, "mount");
+	bool docker = strstr(names, "docker"), clone = docker || strstr(names, "clone"), mount = strstr(names, "mount");
 	unsigned none = 0xffffffff;
 	struct sock_filter f[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		ON(docker ? (unsigned)SYS_clone3 : none, 10),
 		ON(clone ? (unsigned)SYS_clone3 : none, 8),
 		ON(clone ? (unsigned)SYS_unshare : none, 7),
 		ON(mount ? (unsigned)SYS_mount : none, 6),
@@ -160,6 +161,7 @@ static int do_deny(const char *names, char **argv)
 		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_NEWUSER, 1, 0),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
 	};
 	struct sock_fprog p = {sizeof(f) / sizeof(*f), f};
 

@@ -227,8 +227,11 @@ for ns in user net pid mnt; do
 done
 
 t "USR-07+58:clone-refused"
-run "$ESC/hostside" deny clone "$AK" exec -C "$WS" -- touch MARK
-refused 125 "namespaces"
+for how in clone docker; do
+	run "$ESC/hostside" deny $how "$AK" exec -C "$WS" -- touch MARK
+	refused 125 "namespaces"
+	no "$how: made" test -e "$WS/MARK"
+done
 
 t "USR-11:mount-refused"
 run "$ESC/hostside" deny mount "$AK" exec -C "$WS" -- touch MARK

@@ -119,6 +119,16 @@ is "namespaces" "$(js 'd["isolation"]["namespaces"]')" "[]"
 is "capabilities of that namespace" "$(js 'd["stdout"].count("0000000000000000")')" 5
 like "no_new_privs" "$(js 'd["stdout"]')" "NoNewPrivs:.1"
 
+t "USR-07:where-containers-refuse-clone3"
+# docker answers ENOSYS, older ones EPERM; an ordinary child can be made by clone(2)
+for how in docker clone; do
+	run "$ESC/hostside" deny $how "$AK" exec -C "$WS" "${LL[@]}" -- sh -c 'echo ran; sleep 0 & wait'
+	is "$how: code" "$RC" 0
+	is "$how: output" "$(out)" ran
+	run "$ESC/hostside" deny $how "$AK" exec -C "$WS" -- touch MARK
+	refused 125 "seccomp filter.*--isolation landlock"
+done
+
 t "USR:without-an-id-map"
 run unshare -U "$AK" exec -C "$WS" "${LL[@]}" -- touch made
 is code "$RC" 0
