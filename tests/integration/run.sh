@@ -152,6 +152,26 @@ say "$(calls bash '{"command":"true","timeout":99999}')" "$answer"
 talk --max-tool-timeout 70s go
 like "told" "$(res 1)" 'timeout lowered to 70s'
 
+t FD-03:a-call-has-no-input-and-no-descriptor-of-ours
+say "$(calls bash '{"command":"readlink /proc/self/fd/0; ls -l /proc/self/fd | grep -c socket; cat | wc -c"}')" "$(bash_step 'read x; echo next')" "$answer"
+talk go
+is "stdin, sockets, bytes" "$(res 1)" "/dev/null
+0
+0"
+is "the next call" "$(res 2)" next
+
+t FS-14:one-answer-for-all-tools
+mkdir "$WS/secret"
+echo TOP >"$WS/secret/f"
+say "$(calls bash '{"command":"cat secret/f"}' read_file '{"path":"secret/f"}' search_text '{"pattern":"TOP"}' list_dir '{"path":"secret"}' \
+	find_files '{"pattern":"f","path":"secret"}' edit_file '{"path":"secret/f","old":"TOP","new":"x"}' write_file '{"path":"secret/n","content":"x"}')" "$answer"
+for w in direct cow; do
+	talk --write $w -y --hide "$WS/secret" go
+	is "$w: in no result" "$(js 'sum("TOP" in x.replace("\"TOP\"", "") for x in r)')" 0
+	for i in 1 2 4 6 7; do like "$w: refused $i" "$(res $i)" "^ERR "; done
+	is "$w: as it was" "$(ls "$WS/secret")$(cat "$WS/secret/f")" fTOP
+done
+
 t unknown-tool-and-bad-arguments
 say "$(calls nope '{}' bash '{"cmd":"touch MARK"}' bash '{"command":"touch MARK","timeout":0}' bash '{"command":7}')" \
 	'{"reply":{"text":"x","calls":[{"id":"d1","name":"bash","args_text":"{not json"}]}}' "$answer"
@@ -627,6 +647,15 @@ for w in cow direct none; do
 done
 chmod 700 "$WS/closed"
 
+t USR-07:without-namespaces-nothing-is-run
+say "$(bash_step 'touch MARK')" "$answer"
+for how in clone docker; do
+	run "$ESC/hostside" deny $how "$AK" run -C "$WS" --api replay --replay "$R" -q -o json --write direct -y go
+	ended 5 error_sandbox
+	like message "$(js 'd["error"]["message"]')" "namespaces"
+	no "not on the host either" test -e "$WS/MARK"
+done
+
 t exit-10:cost
 say '{"reply":{"text":"x","calls":[{"id":"c1","name":"bash","args":{"command":"touch MARK"}}],"cost_usd":0.4,"usage":{"input":10,"output":10}}}' "$answer"
 agent --price in=1,out=1 --max-cost 0.3 --write direct -y go
@@ -780,6 +809,13 @@ for answer_to in n:no y:yes; do
 	is "a ${answer_to#*:} after it counts" "$([ -e "$WS/MARK" ] && echo yes || echo no)" "${answer_to#*:}"
 done
 
+t TTY-07:no-control-reaches-the-terminal
+say "$(bash_step 'printf \u0027\\033]52;c;QUJD\\a\\033[2J\\033[31mred\u0027')" '{"reply":{"text":"\u001b]0;title\u0007\u001b[2J\u202eDone."}}'
+run "$PY" "$TESTS/onpty.py" --limit 40 '[]' "$AK" run -C "$WS" --api replay --replay "$R" --write direct -y go
+is "exit code" "$RC" 0
+like "the answer" "$(out)" "Done\."
+is "escapes" "$(grep -c $'\033\\(]\\|\\[2J\\)' "$O")" 0
+
 t direct-asks-by-default
 say "$(bash_step 'touch MARK')" "$(calls read_file '{"path":"none"}')" "$answer"
 talk --write direct go
@@ -855,7 +891,7 @@ echo "from a file" >"$DIR/in"
 IN=$DIR/in agent "the task"
 ended 0 success
 
-t "silent-pipe-is-left-alone"
+t CLI-03:a-silent-pipe-is-left-alone
 say "$answer"
 mkfifo "$DIR/pipe" 2>/dev/null
 exec 8<>"$DIR/pipe"
@@ -1235,14 +1271,14 @@ mkdir -p "$DIR/own"
 run "${AK%/*}/ak-agent" confine-check "$DIR/own"
 claims confine-check
 
-t keys-are-in-no-environment
+t ENV-03:keys-are-in-no-environment-and-no-command-line
 for w in cow direct; do
 	say "$(bash_step "exec sleep 8642$$")" "$answer"
 	env ANTHROPIC_API_KEY="canary-$$" OPENAI_API_KEY_2="canary-$$" ANTHROPIC_AUTH_TOKEN="canary-$$" MY_API_KEY="canary-$$" OTHER="other-$$" \
 		"$AK" run -C "$WS" --api replay --replay "$R" --write $w -y -q go </dev/null >"$O" 2>"$E" &
 	p=$!
 	wait_for pgrep -x -f "sleep 8642$$" || nok "$w: it does not run"
-	is "$w: of no process" "$(grep -laF "canary-$$" /proc/[0-9]*/environ 2>/dev/null | wc -l)" 0
+	is "$w: of no process" "$(echo "canary-$$" | grep -laF -f - /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | wc -l)" 0
 	ok "$w: control: another variable is there" test "$(grep -laF "other-$$" /proc/[0-9]*/environ 2>/dev/null | wc -l)" -ge 1
 	kill -TERM $p
 	wait $p
