@@ -2,7 +2,8 @@
 """Prints the table of docs/hardening.md from real runs.
 
 Usage: hardening-table.py REQUIREMENTS.tsv RESULTS-FOLDER (the -o folder of run-integration.sh)
-A test belongs to the requirements whose numbers its name starts with: 12+18:name."""
+A test belongs to the requirements whose numbers its name starts with: 12+18:name, or that follow a case: FD-01+26:name. In the suite
+run further cases follow one: TOOL-07+11:name."""
 import re
 import sys
 
@@ -16,6 +17,8 @@ def results(path):
     for line in lines:
         kind, name, *_ = line.split("\t")
         suite, test = name.split("/", 1)
+        if suite == "run" and re.match(r"[A-Z]+-[0-9]", test):
+            continue
         m = re.match(r"([0-9+]+):", re.sub(r"^[A-Z]+-[0-9]+\+", "", test))
         # MNT-06+37:name is a case that proves 37
         m = m or re.match(r"(?:[A-Z]+-[0-9]+\+)([0-9+]+):", test)
