@@ -105,6 +105,7 @@ int changes_find(struct changes *c, const char *id, struct ak_err *err)
 
 	if (c->sessions < 0 && id) {
 		(void)ak_err_set(err, ENOENT, "there is no changeset \"%.80s\"", id);
+		ak_err_hint(err, "there is none at all: `ak exec --write cow` makes one");
 		return -ENOENT;
 	}
 	if (c->sessions < 0)

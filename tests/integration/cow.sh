@@ -521,8 +521,14 @@ refused 125 "workspace.*-C"
 (cd "$HOME" && exec "$AK" exec --write cow -- touch "$WS/MARK") >"$O" 2>"$E"
 RC=$?
 refused 125 "workspace.*-C"
-aks apply c-123456
-refused 1 "there is no changeset \"c-123456\""
+for c in diff apply discard "sessions show" "sessions rm"; do
+	# shellcheck disable=SC2086
+	aks $c c-123456
+	refused 1 "there is no changeset \"c-123456\" - .ak sessions list"
+	# shellcheck disable=SC2086
+	run env -C "$WS" XDG_STATE_HOME="$DIR/empty" "$AK" $c c-123456
+	refused 1 "there is no changeset \"c-123456\" - there is none at all"
+done
 ak --apply always -- touch MARK
 refused 125 "nothing to apply without --write cow"
 mkdir "$DIR/gone"
