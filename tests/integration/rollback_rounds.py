@@ -71,8 +71,8 @@ class Round:
         victim = rng.choice(self.written)
         real = {"l": "a"}.get(victim, victim.replace("dl/", "d/"))
         return self.call("bash", command=rng.choice([
-            f"test -e '{real}' && rm -f '{real}'", f"test -f '{real}' && ln -sf {self.outside}/v '{real}'",
-            f"test -f '{real}' && ln -sf untouched '{real}'", f"test -L '{real}' || chmod 700 '{real}'", f"test -L '{real}' || echo more >>'{real}'"]) + "; true")
+            f"test -e '{real}' && rm -f '{real}'", f"test -f '{real}' && rm '{real}' && ln -s {self.outside}/v '{real}'",
+            f"test -f '{real}' && rm '{real}' && ln -s untouched '{real}'", f"test -L '{real}' || chmod 700 '{real}'", f"test -L '{real}' || echo more >>'{real}'"]) + "; true")
 
     def script(self, name, steps, answer="Done."):
         path = f"{self.dir}/{name}"
