@@ -1020,6 +1020,33 @@ for c in "" --bare; do
 done
 rm "$HOME/.config/ak/config.json"
 
+t prompt-over-the-cap
+say "$answer"
+head -c 10485760 /dev/zero | tr '\0' x >"$DIR/long"
+run sh -c '"$@" <"$0"' "$DIR/long" "$AK" run -C "$WS" --api replay --replay "$R" -q -o json --ephemeral -
+ended 0 success
+echo x >>"$DIR/long"
+run sh -c '"$@" <"$0"' "$DIR/long" "$AK" run -C "$WS" --api replay --replay "$R" -q -o json -
+ended 2 error_usage
+like message "$(js 'd["error"]["message"]')" "the prompt is over 10 MiB"
+rm -f "$DIR/long"
+
+if [ "$WHO" = root ]; then
+	t resume-of-somebody-else
+	say "$answer"
+	agent go
+	id=$(js 'd["session_id"]')
+	chown 1234 "$SESSIONS/$id"
+	agent --resume "$id" go
+	ended 1 error
+	like message "$(js 'd["error"]["message"]')" "$id.*(belongs to somebody else|Permission denied)"
+	run "$AK" sessions list --json
+	is "not listed" "$(js "'$id' in [s['id'] for s in d['agent_sessions']]")" false
+	run "$AK" sessions rm "$id"
+	is "nor removed" "$RC" 1
+	chown 0 "$SESSIONS/$id"
+fi
+
 t resume-elsewhere
 say "$answer"
 agent go
