@@ -359,8 +359,10 @@ agent --bare --api replay
 is "--bare does not leave it out" "$(js 'len(d["permission_denials"])')" 1
 workspace '{"exec": {"pids": 100}}'
 user '{"run": {"api": "replay", "pids": 50, "max_cost": 1}}'
-agent
-not_run 2 'ak/config\.json:1:19: exec\.pids: "100" is looser than "50"'
+agent --price in=0,out=0 --apply never
+is "a limit for ak exec does not loosen that of ak run" "$RC" 0
+show
+is "nor disturb it" "$(js 'd["run"]["pids"]["value"], d["exec"]["pids"]["value"]')" "('50', '100')"
 # every key of the table: as above
 for pair in 'max_turns:26' 'max_cost:1.000000000001' 'net:"host"' 'write:"direct"'; do
 	workspace "{\"run\": {\"${pair%%:*}\": ${pair#*:}}}"

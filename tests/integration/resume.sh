@@ -158,6 +158,15 @@ agent --resume "$ID" go
 is "exit code" "$RC" 1
 like "what to do" "$(js 'd["error"]["message"], d["error"]["hint"]' | tr -d '\n')" "taken over in part.*ak apply $C"
 
+t a-session-that-is-gone
+begin
+rm -r "${SESSIONS:?}/$ID"
+agent --resume "$ID" go
+is "exit code" "$RC" 2
+like message "$(js 'd["error"]["message"]')" "there is no session $ID"
+run "$AK" sessions show "$C" --json
+is "its changes are kept all the same" "$(js 'd["state"], len(d["files"])')" "('kept', 5)"
+
 t of-another-workspace
 begin
 mkdir "$DIR/other"

@@ -383,6 +383,22 @@ START_TEST(run_has_settings_of_its_own_over_those_of_exec)
 }
 END_TEST
 
+/* a limit of ak exec, which tightens that, is neither a loosening of ak run nor obeyed there */
+START_TEST(what_a_workspace_says_to_exec_does_not_loosen_run)
+{
+	fresh();
+	say(1, "run.pids", "50");
+	say(2, "pids", "100");
+	say(2, "memory", "100m");
+	ck_assert_msg(RUN() == 0, "%s", e.msg);
+	ck_assert_uint_eq(o.pids.value, 50);
+	ck_assert_uint_eq(o.memory_bytes.value, 100u << 20);
+	fresh();
+	say(2, "pids", "300");
+	ck_assert_int_eq(parse_words((const char *const[]){ "true", NULL }), -EPERM);
+}
+END_TEST
+
 START_TEST(write_and_apply_of_run)
 {
 	fresh();
@@ -795,6 +811,7 @@ int main(void)
 	tcase_add_test(rules, order_of_layers);
 	tcase_add_test(rules, the_workspace_only_tightens);
 	tcase_add_test(rules, run_has_settings_of_its_own_over_those_of_exec);
+	tcase_add_test(rules, what_a_workspace_says_to_exec_does_not_loosen_run);
 	tcase_add_test(rules, write_and_apply_of_run);
 	tcase_add_loop_test(rules, a_workspace_never_loosens_run, 0, (int)(sizeof(loosening) / sizeof(loosening[0])));
 	tcase_add_test(rules, a_workspace_is_measured_by_the_default_that_holds);
