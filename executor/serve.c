@@ -106,19 +106,20 @@ static bool is_stopped(int pidfd)
 
 /*
  * The client has given the terminal back and stopped (Ctrl-Z): the shell waits for us. We may have been stopped and continued
- * together with it, and see that late: then it is not stopped any more a moment later.
+ * together with it, and see that late: then it is not stopped any more a moment later. Where we do not stop (nobody could continue us, or
+ * our caller ignores the signal), or only we were continued, it goes on as well.
  */
 static void follow_stop(const struct server *s)
 {
-	siginfo_t si = { 0 };
-
 	if (!is_stopped(s->o->follow_fd))
 		return;
 	(void)poll(NULL, 0, SERVE_STOP_MS);
 	if (!is_stopped(s->o->follow_fd))
 		return;
-	(void)waitid((idtype_t)P_PIDFD, (id_t)s->o->follow_fd, &si, WSTOPPED | WNOHANG);
-	(void)raise(SIGTSTP); /* no effect where nobody could continue us */
+	(void)raise(SIGTSTP);
+	(void)poll(NULL, 0, SERVE_STOP_MS);
+	if (is_stopped(s->o->follow_fd))
+		(void)syscall(SYS_pidfd_send_signal, s->o->follow_fd, SIGCONT, NULL, 0);
 }
 
 static void on_signal(struct server *s, struct ev *ev, uint32_t events)
@@ -133,7 +134,8 @@ static void on_signal(struct server *s, struct ev *ev, uint32_t events)
 		return;
 	}
 	if (s->o->follow_fd > 0 && si.ssi_signo == SIGINT) {
-		(void)tell(s, SIGINT); /* so many are there that one more says nothing new */
+		/* not tell(), which continues it; where it finds no room, so many are there that one more says nothing new */
+		(void)!write(s->o->tell_fd, &(uint8_t){ SIGINT }, 1);
 		return;
 	}
 	if (si.ssi_signo != SIGTERM && si.ssi_signo != SIGINT && si.ssi_signo != SIGHUP && si.ssi_signo != SIGQUIT)

@@ -244,6 +244,16 @@ if need bash stty; then
 		["Stopped[^#$]*[#$] ","stty -g >'"$DIR"'/c; touch '"$WS"'/go; fg\r"],["Yes.[^>]*ak> ","/exit\r"],["completed[^\n]*\n[^#$]*[#$] ","stty -g >'"$DIR"'/d; exit\r"]]' bash --norc --noediting -i
 	for i in b c d; do is "modes $i" "$(cat "$DIR/$i")" "$(cat "$DIR/a")"; done
 	is "the line is there again" "$(grep -c 'ak> hello' "$O")" 1
+	# a caller that ignores the signal, a group that nobody could continue, and one of the two continued alone
+	say '{"match":{"user":"hello"},"reply":{"text":"Yes."}}'
+	pty '[["bash[^ ]*[#$] ","sh -c '"'trap \\\"\\\" TSTP; exec ${CHAT[*]}'"'\r"],["ak> ","hel\u001a"],["hel[^>]*ak> hel","lo\r"],["Yes.[^>]*ak> ","/exit\r"],["completed[^\n]*\n[^#$]*[#$] ","exit\r"]]' bash --norc --noediting -i
+	is "ignored" "$RC" 0
+	say '{"match":{"user":"hello"},"reply":{"text":"Yes."}}'
+	chat '[["ak> ","hel\u001a"],["hel[^>]*ak> hel","lo\r"],["Yes.[^>]*ak> ","/exit\r"]]'
+	is "alone" "$RC" 0
+	say '{"match":{"user":"hello"},"reply":{"text":"Yes."}}'
+	pty '[["bash[^ ]*[#$] ","'"${CHAT[*]}"'\r"],["ak> ","hel\u001a"],["Stopped[^#$]*[#$] ",{"run":"sh '"$DIR"'/signal ak CONT"}],["","fg\r"],["ak> hel[^>]*$","lo\r"],["Yes.[^>]*ak> ","/exit\r"],["completed[^\n]*\n[^#$]*[#$] ","exit\r"]]' bash --norc --noediting -i
+	is "continued alone" "$RC" 0
 fi
 
 # ak wants to be told twice where it would hand root's rights over
