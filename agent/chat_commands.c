@@ -29,7 +29,7 @@ static bool has_copy(struct run *r, const char *name)
 {
 	if (r->xc.write == AK_WRITE_COW)
 		return true;
-	run_out_warn(&r->out, "%s: the workspace is no copy here (--write %s), so there is nothing to look at or to go back to", name,
+	run_out_warn(&r->out, "%s: the workspace is no copy here (--write %s), so there is no changeset to look at", name,
 		     xc_write_name(r->xc.write));
 	return false;
 }
@@ -168,8 +168,11 @@ static void tell_model(struct run *r, const char *arg)
 
 	if (r->hist.n == 0)
 		return;
-	(void)snprintf(text, sizeof(text), "(The user has rolled the workspace back to its state before %s%.20s. The shell was started anew, and "
-		       "background jobs have ended.)", *arg ? "turn " : "this chat began", arg);
+	if (r->xc.write == AK_WRITE_DIRECT)
+		(void)snprintf(text, sizeof(text), "(The user has taken back what write_file and edit_file have changed in this chat.)");
+	else
+		(void)snprintf(text, sizeof(text), "(The user has rolled the workspace back to its state before %s%.20s. The shell was started "
+			       "anew, and background jobs have ended.)", *arg ? "turn " : "this chat began", arg);
 	if (msg_set_text(&m, text, strlen(text)) == 0) {
 		if (transcript_add(&r->transcript, &m, &err) < 0)
 			run_out_warn(&r->out, "warning: %s", err.msg);
@@ -188,8 +191,10 @@ static bool rollback(struct run *r, const char *arg)
 	char text[48] = "{}";
 	int rc;
 
-	if (!has_copy(r, "/rollback"))
+	if (r->xc.write == AK_WRITE_NONE) {
+		run_out_warn(&r->out, "/rollback: nothing can be changed here (--write none)");
 		return true;
+	}
 	if (*arg && ak_parse_u64(arg, 1, UINT64_C(1) << 53, &turn) < 0) {
 		run_out_warn(&r->out, "/rollback: \"%.40s\" is no number of a turn (say /rollback, or /rollback 3)", arg);
 		return true;

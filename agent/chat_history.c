@@ -129,13 +129,18 @@ int chat_history_load(int fd, void (*each)(void *ctx, const char *text), void *c
 	struct ak_buf b = { .max = 4 * CHAT_HISTORY_MAX };
 	int rc = read_tail(fd, CHAT_HISTORY_MAX, &b, err);
 	size_t lines = 0, skip;
-	char *at = b.data, *end = at ? at + b.len : at, *nl;
+	char *at = b.data, *end, *nl;
 
-	for (size_t i = 0; rc == 0 && i < b.len; i++)
+	if (rc < 0 || !at) {
+		ak_buf_release(&b);
+		return rc;
+	}
+	end = at + b.len;
+	for (size_t i = 0; i < b.len; i++)
 		lines += at[i] == '\n';
 	skip = lines > CHAT_HISTORY_LINES ? lines - CHAT_HISTORY_LINES : 0;
 	/* a last line without its end was torn */
-	while (rc == 0 && at < end && (nl = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+	while (at < end && (nl = memchr(at, '\n', (size_t)(end - at))) != NULL) {
 		size_t n = (size_t)(nl - at);
 
 		if (skip > 0) {
@@ -147,7 +152,7 @@ int chat_history_load(int fd, void (*each)(void *ctx, const char *text), void *c
 		at = nl + 1;
 	}
 	ak_buf_release(&b);
-	return rc;
+	return 0;
 }
 
 int chat_history_add(int fd, const char *text, size_t len, struct ak_err *err)

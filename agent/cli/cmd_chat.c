@@ -33,6 +33,12 @@ static const char *help(void)
 	       "Exit code: 0; 1 error, 2 usage or no terminal, 3 authentication, 5 no sandbox, 19 changes kept, not applied, 129/143 interrupted.\n";
 }
 
+/* the one setting about a result; it is meant for runs */
+static void settings(struct run_opts *o)
+{
+	o->fail_on_denied = false;
+}
+
 static int check(struct run *r)
 {
 	const struct run_opts *o = &r->opts;
@@ -74,7 +80,7 @@ static void close_front(struct run *r)
 int cmd_chat(int argc, char *argv[], char *envp[])
 {
 	struct chat c = { .history = -1 };
-	struct run_front front = { .name = "chat", .help = help, .check = check, .open = open_front, .work = work, .close = close_front,
+	struct run_front front = { .name = "chat", .help = help, .settings = settings, .check = check, .open = open_front, .work = work, .close = close_front,
 				   .ctx = &c };
 
 	/* the terminal sends it to ak, too, which tells us: one key is one interrupt */

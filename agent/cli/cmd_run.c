@@ -565,10 +565,12 @@ static int begin_run(struct run *r, int argc, char *argv[])
 	struct ak_err *err = &r->result.err;
 	int at = words_at(argc, argv);
 	int said = run_opts_settings(argv + 7, (size_t)at - 7, &r->opts, err);
-	/* the words are read in any case: they say in which form the result is wanted */
-	int rc = run_opts_parse(argc - at, argv + at, &r->opts, said < 0 ? NULL : err);
-	int opened;
+	int opened, rc;
 
+	if (r->front)
+		r->front->settings(&r->opts);
+	/* the words are read in any case: they say in which form the result is wanted */
+	rc = run_opts_parse(argc - at, argv + at, &r->opts, said < 0 ? NULL : err);
 	rc = said < 0 ? said : rc;
 
 	/* the words may be wrong, but they say in which form */

@@ -22,15 +22,17 @@ struct run;
  * struct run_front - who asks, in place of the command line and standard input
  * @name:	of the command, for messages
  * @help:	text of --help
+ * @settings:	those of config files are read, the words not yet: what does not hold for it is taken back
  * @check:	the words are read, nothing is made yet. Return: 0; -1 with the result filled.
  * @open:	everything is there but the confinement: the last moment to open a file. Return: as @check.
  * @work:	confined: ask and answer, until it is over
- * @close:	after the result was shown; also when the others were not called
+ * @close:	after the result was shown; also when @open and @work were not called
  * @ctx:	its own
  */
 struct run_front {
 	const char *name;
 	const char *(*help)(void);
+	void (*settings)(struct run_opts *o);
 	int (*check)(struct run *r);
 	int (*open)(struct run *r);
 	void (*work)(struct run *r);

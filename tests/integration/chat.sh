@@ -130,8 +130,12 @@ chat "[[\"ak> \",\"short\\r\"],[\"Short.[^>]*ak> \",\"long $(printf 'x%.0s' {1..
 is "the prompt is as short as the first" "$(sed -n 's/.*turn 3: \([0-9]*\) tokens.*/\1/p' "$O")" "$(sed -n 's/.*turn 1: \([0-9]*\) tokens.*/\1/p' "$O")"
 
 t without-a-copy
-say "$answer"
-chat '[["ak> ","/diff\r"],["no copy here[^>]*ak> ","/rollback\r"],["no copy here[^>]*ak> ","/exit\r"]]' --write direct
+printf 'one\n' >"$WS/f"
+say '{"reply":{"text":"W.","calls":[{"id":"c1","name":"write_file","args":{"path":"f","content":"two"}}]}}' "$answer" '{"match":{"user":"The user has taken back what write_file"},"reply":{"text":"Known."}}'
+chat '[["ak> ","/diff\r"],["no copy here[^>]*ak> ","go\r"],["Done.[^>]*ak> ","/rollback\r"],["Rolled back 1 file[^>]*ak> ","next\r"],["Known.[^>]*ak> ","/exit\r"]]' --write direct -y
+is "exit code" "$RC" 0
+is "files of the tools are as they were" "$(cat "$WS/f")" one
+chat '[["ak> ","/rollback\r"],["nothing can be changed here[^>]*ak> ","/exit\r"]]' --write none
 is "exit code" "$RC" 0
 
 t first-message-on-the-command-line
@@ -158,7 +162,7 @@ TERM=xterm
 say '{"match":{"user":"abXc"},"reply":{"text":"Edited."}}' '{"match":{"user":"gr\u00fc\u00df"},"reply":{"text":"German."}}' '{"match":{"user":"my token=[REDACTED]"},"reply":{"text":"Never."}}'
 chat '[["ak> ","abc\u001b[DX\r"],["Edited.[^>]*ak> ","gr\u00c3\u00bc\u00c3\u009fx\u007f\r"],["German.[^>]*ak> ","/cost my token=abcdefghijklmnop1234\r"],["behind it[^>]*ak> ","two\\\r"],["[.]{3} ","lines\u0003"],["ak> ","three\\\r"],["[.]{3} ","\u0004"],["dropped[^>]*ak> ","\u0004"]]'
 is "exit code" "$RC" 0
-is "what is kept" "$(cat "$XDG_STATE_HOME/ak/chat_history" | tail -3)" $'abXc\ngr\xc3\xbc\xc3\x9f\n/cost my token=[REDACTED]'
+is "what is kept" "$(tail -3 "$XDG_STATE_HOME/ak/chat_history")" $'abXc\ngr\xc3\xbc\xc3\x9f\n/cost my token=[REDACTED]'
 is "its mode" "$(stat -c %a "$XDG_STATE_HOME/ak/chat_history")" 600
 say '{"match":{"user":"gr\u00fc\u00dfe"},"reply":{"text":"From the last chat."}}'
 chat '[["ak> ","\u001b[A\u001b[Ae\r"],["From the last chat.[^>]*ak> ","\u0004"]]'
@@ -421,6 +425,21 @@ refused 2 'chat: one PROMPT is taken'
 run "$AK" chat --help
 is "help needs no terminal" "$RC" 0
 like "help" "$(out)" '^usage: ak chat'
+
+t settings-of-run
+mkdir -p "$HOME/.config/ak"
+printf '{"run":{"fail_on_denied":true,"max_turns":1}}' >"$HOME/.config/ak/config.json"
+say "$(bash_step 'true')"
+chat '[["ak> ","go\r"],["Stopped: reached max iterations[^>]*ak> ","/exit\r"]]'
+is "they hold, but for those about one result" "$RC" 0
+rm "$HOME/.config/ak/config.json"
+
+t images
+printf '\211PNG\r\n\032\n0000' >"$DIR/x.png"
+say '{"match":{"images":1,"user":"(Attached images, in this order: x.png)"},"reply":{"text":"Seen."}}' '{"match":{"user":"and this"},"reply":{"text":"Not again."}}'
+chat '[["ak> ","what is it?\r"],["Seen.[^>]*ak> ","and this\r"],["Not again.[^>]*ak> ","/exit\r"]]' --attach "$DIR/x.png"
+is "they are in the first message" "$RC" 0
+is "and only there" "$(grep -c image/png "$SESSIONS/$(session)/transcript.jsonl")" 1
 
 t no-sandbox
 say "$answer"
