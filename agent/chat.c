@@ -68,6 +68,7 @@ static void clear_result(struct run_result *to)
 static void begin(struct chat *c, struct run *r)
 {
 	clear_result(&r->result);
+	session_about_next(&r->about, &r->budget);
 	budget_start(&r->budget, &r->opts.limits, tool_now_ms());
 	r->tools.deadline_ms = budget_deadline_ms(&r->budget);
 	gate_resized(&r->gate);

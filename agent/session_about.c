@@ -85,6 +85,36 @@ void session_about_open(struct session_about *s, int dir, const char *workspace,
 	s->before.runs++;
 }
 
+void session_about_task(struct session_about *s, const char *task)
+{
+	struct ak_buf masked = { 0 };
+	size_t n;
+
+	if (s->fd < 0 || (s->before.task && *s->before.task))
+		return;
+	(void)redact_text(task, whole(task, REDACT_SOME), &masked);
+	if (!masked.failed && masked.data) {
+		n = whole(masked.data, AK_SESSION_TASK_MAX);
+		memcpy(s->task, masked.data, n);
+		s->task[n] = '\0';
+		s->before.task = s->task;
+	}
+	ak_buf_release(&masked);
+}
+
+static void add_cost(uint64_t *to, const struct budget *b)
+{
+	if (b->unpriced || *to == AK_SESSION_COST_UNKNOWN)
+		*to = AK_SESSION_COST_UNKNOWN;
+	else
+		*to = money_add(*to, b->total.cost_picousd);
+}
+
+void session_about_next(struct session_about *s, const struct budget *b)
+{
+	add_cost(&s->before.cost_picousd, b);
+}
+
 void session_about_turn(struct session_about *s, const struct run_result *r, const struct budget *b, uint32_t exit_code)
 {
 	struct ak_session_about a = s->before;
@@ -96,13 +126,10 @@ void session_about_turn(struct session_about *s, const struct run_result *r, con
 	a.updated_ms = now_ms();
 	a.turns += r->turns;
 	a.tool_calls += r->tool_calls;
-	if (b->unpriced || a.cost_picousd == AK_SESSION_COST_UNKNOWN)
-		a.cost_picousd = AK_SESSION_COST_UNKNOWN;
-	else
-		a.cost_picousd = money_add(a.cost_picousd, b->total.cost_picousd);
+	add_cost(&a.cost_picousd, b);
 	a.exit_code = exit_code;
 	n = ak_session_about_encode(&a, buf, sizeof(buf));
-	/* its length changes only when it begins: the texts stay, and numbers have fixed widths */
+	/* its length changes only when it begins, and with a chat's first message: the texts stay, and numbers have fixed widths */
 	if (n > 0)
 		(void)!pwrite(s->fd, buf, (size_t)n, 0);
 }

@@ -302,6 +302,8 @@ int run_say(struct run *r, const char *task, size_t len)
 
 	r->attached = (struct msg){ 0 };
 	m.role = MSG_USER;
+	if (r->front)
+		session_about_task(&r->about, task);
 	tell_resumed(r, &text);
 	if (r->hist.n > 0)
 		ak_buf_add(&text, task, len);

@@ -129,6 +129,13 @@ say '{"match":{"user":"short"},"reply":{"text":"Short."}}' '{"match":{"user":"lo
 chat "[[\"ak> \",\"short\\r\"],[\"Short.[^>]*ak> \",\"long $(printf 'x%.0s' {1..3000})\\r\"],[\"Long.[^>]*ak> \",\"/clear\\r\"],[\"anew[^>]*ak> \",\"short\\r\"],[\"Again.[^>]*ak> \",\"/exit\\r\"]]"
 is "the prompt is as short as the first" "$(sed -n 's/.*turn 3: \([0-9]*\) tokens.*/\1/p' "$O")" "$(sed -n 's/.*turn 1: \([0-9]*\) tokens.*/\1/p' "$O")"
 
+t what-a-list-says-of-it
+say '{"reply":{"text":"One.","usage":{"input":1,"output":1},"cost_usd":0.01}}' '{"reply":{"text":"Two.","usage":{"input":1,"output":1},"cost_usd":0.02}}'
+chat '[["ak> ","say one\r"],["One.[^>]*ak> ","say two\r"],["Two.[^>]*ak> ","/exit\r"]]'
+i=$(session)
+run "$AK" sessions list --json
+is "task, turns and cost of all messages" "$(js "[(s['task'],s['num_turns'],s['total_cost_usd'],s['exit_code']) for s in d['agent_sessions'] if s['id']=='$i']")" "[('say one', 2, 0.03, 0)]"
+
 t without-a-copy
 printf 'one\n' >"$WS/f"
 say '{"reply":{"text":"W.","calls":[{"id":"c1","name":"write_file","args":{"path":"f","content":"two"}}]}}' "$answer" '{"match":{"user":"The user has taken back what write_file"},"reply":{"text":"Known."}}'
