@@ -47,6 +47,10 @@ struct line {
 	struct chat_pastes pastes;
 	enum broken broken;
 	int signal;
+	/* bytes that were read and not used yet. One is read at a time, so that the rest stays the terminal's, but for a paste */
+	unsigned char in[4096];
+	size_t at, have;
+	bool many;
 };
 
 static struct line *of(EditLine *el)
@@ -155,6 +159,10 @@ static void on_interrupt(struct line *l)
 /* Return: 1 with a byte; 0: the time passed; -1: the line is broken */
 static int next_byte(struct line *l, unsigned char *ret, int timeout_ms)
 {
+	if (l->at < l->have) {
+		*ret = l->in[l->at++];
+		return 1;
+	}
 	for (;;) {
 		struct pollfd p[3] = { { .fd = STDIN_FILENO, .events = POLLIN }, { .fd = l->cancel->fd, .events = POLLIN },
 				       { .fd = l->signals, .events = POLLIN } };
@@ -175,10 +183,14 @@ static int next_byte(struct line *l, unsigned char *ret, int timeout_ms)
 		if (!p[0].revents)
 			continue;
 
-		ssize_t got = read(STDIN_FILENO, ret, 1);
+		ssize_t got = read(STDIN_FILENO, l->in, l->many ? sizeof(l->in) : 1);
 
-		if (got == 1)
+		if (got > 0) {
+			l->have = (size_t)got;
+			l->at = 1;
+			*ret = l->in[0];
 			return 1;
+		}
 		if (got == 0 || (errno != EINTR && errno != EAGAIN))
 			break;
 	}
@@ -265,9 +277,13 @@ static unsigned char paste(EditLine *el, int key)
 	struct line *l = of(el);
 	struct ak_buf text = { .max = LINE_MAX_BYTES };
 	const char *shown = NULL;
+	int rc;
 
 	(void)key;
-	if (read_paste(l, &text) < 0) {
+	l->many = true;
+	rc = read_paste(l, &text);
+	l->many = false;
+	if (rc < 0) {
 		ak_buf_release(&text);
 		return CC_EOF;
 	}
