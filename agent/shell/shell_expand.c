@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define SUBSCRIPT_MAX 256u /* bytes of a subscript that is read */
+
 static bool name_start(int c)
 {
 	return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -96,14 +98,39 @@ static void parameter_word(struct reader *r, struct part *p, bool in_quotes)
 	ak_buf_release(&inner.text);
 }
 
+/* How many bytes the subscript has that starts here. Return: 0 when it is long, or does not end within these braces */
+static unsigned subscript(const struct reader *r)
+{
+	unsigned depth = 0;
+
+	for (unsigned n = 1; n < SUBSCRIPT_MAX && r->pos + n < r->len; n++) {
+		char c = r->text[r->pos + n];
+
+		if (c == '\\' || (c == '}' && depth == 0))
+			return 0;
+		if (c == ']' && depth == 0)
+			return n + 1;
+		depth += c == '{';
+		depth -= c == '}';
+	}
+	return 0;
+}
+
 /* Behind the name that stands at @from: = or := gives it a value, @P runs what it holds */
 static void operator(struct reader *r, size_t from, bool indirect)
 {
+	size_t end = r->pos;
 	int c = shell_cur(r);
-	int next = shell_after(r, 1);
+	unsigned n = c == '[' ? subscript(r) : 0;
+	int next = shell_after(r, n + 1);
 
+	if (c == '[') {
+		c = n ? shell_after(r, n) : END_OF_TEXT;
+		if (c == '[' || c == '*')
+			c = END_OF_TEXT;
+	}
 	if (c == '=' || (c == ':' && next == '='))
-		shell_add_set(r, indirect ? NULL : r->text + from, r->pos - from);
+		shell_add_set(r, indirect ? NULL : r->text + from, end - from);
 	if (c == '@' && next == 'P')
 		shell_fail(r, "a value that is expanded as a prompt");
 	if (c == END_OF_TEXT || !strchr("}:-+=?#%/^,@[*", c))

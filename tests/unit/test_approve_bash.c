@@ -213,7 +213,7 @@ static const char *const doubtful[] = {
 	"make --file=-", "make --makefile - all", "make -f /dev/stdin", "make --eval='x:;rm t'", "make SHELL=/bin/x", "echo 'rm t' | parallel",
 	"rg --pre x y", "fd -x x", "zip -TT 'rm t' a b", "tcpdump -w f -z x", "man -P 'rm t' ls", "rsync -e 'rm t' a b", "scp -S x a b", "ssh -o ProxyCommand='rm t' h",
 	"nc -e /bin/x h 1", "socat - 'EXEC:rm t'", "ed f", "python3 - x", "perl /dev/stdin", "crontab -", "at now", "env -S 'x t'", "gcc -wrapper x f.c",
-	"for PAGER in rm; do git log; done", "for EDITOR in 'rm t' x\ndo\ngit commit\ndone", "select PAGER in rm; do git log; done", ": ${EDITOR:=rm}", ": ${EDITOR=rm}",
+	"for PAGER in rm; do git log; done", "for EDITOR in 'rm t' x\ndo\ngit commit\ndone", "select PAGER in rm; do git log; done", ": ${EDITOR:=rm}", ": ${EDITOR=rm}", ": ${PAGER[0]:=rm}", ": ${PAGER[0]=rm}", "echo ${v[:-w}", "echo ${v[1}", "echo ${v[1]w}", "echo ${v",
 	"echo \"${PAGER:=rm t}\"", "git log ${GIT_PAGER:=rm}", "cat <<E\n${PAGER:=rm}\nE", "x=PAGER; : ${!x:=rm}", ": ${PA\\\nGER:=rm}", ": `: ${PAGER:=rm}`",
 	"export -n PAGER=rm; export PAGER", "export PAGER", "declare PAGER=rm", "declare -gx PAGER=rm", "typeset PAGER=rm", "readonly PAGER=rm",
 	"f() { local PAGER=rm; git log; }; f", "declare -n x=PAGER; x=rm", "typeset -n x=PAGER", "f() { local -n x=$1; x=rm; }; f PAGER", "PAGER+=rm", "PAGER=(rm)",
@@ -233,7 +233,7 @@ static const char *const undoubted[] = {
 	"git config --get core.pager", "git pull", "git push origin main", "git rebase main", "git add -A && git commit -m 'a (b)'", "git submodule update --init",
 	"make", "make -j4 test", "make -f Makefile.x all", "make CC=gcc", "tar xzf a.tgz", "tar -czf a.tgz d", "X=1 ls", "export X=1", "FOO='a b' make test", "npm test",
 	"python3 x.py", "sort -u f", "grep -n 'a[0-9]' f", "echo '$(x)'", "test -f x", "[[ -f x ]]", "split -l 5 f", "rsync -a a b", "gcc -O2 -o x x.c", "curl -s h",
-	"for i in a b; do echo $i; done", "echo ${x:-y} ${y:=z} ${#x} ${!x} ${x@Q}", "export X=$Y", "export PATH=\"$PATH:/x\"", "local x=$1", "read -r a b <f",
+	"echo ${a[1]} ${a[@]} ${#a[@]} ${a[${i}]} ${a[1]:-x} ${a[i]%x}", "for i in a b; do echo $i; done", "echo ${x:-y} ${y:=z} ${#x} ${!x} ${x@Q}", "export X=$Y", "export PATH=\"$PATH:/x\"", "local x=$1", "read -r a b <f",
 	"printf -v x %s \"$y\"", "getopts ab: o \"$@\"", "declare -A m", "set -eu", "set -o pipefail", "mapfile -t a <f", "echo $((x = 1))", "for i in *; do ls $i; done",
 	"source venv/bin/activate", "source ~/venv/bin/activate", ". ./env.sh && make", "bash x.sh a", "read x", "cargo build", "go test ./...", "pytest -q",
 };
