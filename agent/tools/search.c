@@ -131,6 +131,8 @@ static int tell_fault(struct tool_run *r, const struct ak_done *d)
 	if (d->r.status == AK_STATUS_TIMED_OUT)
 		return tool_say(r, true, "the search took longer than %llus and was ended; use a narrower path or pattern",
 				(unsigned long long)((r->timeout_ms + 999) / 1000));
+	if (d->r.status == AK_STATUS_FAILED)
+		return tool_say(r, true, "the search did not run: %s; use bash with find and grep", d->r.text);
 	ak_done_output(d, 1, &head, &nh, &tail, &nt);
 	if (d->r.exit_code == 2 && nh + nt > 0) {
 		size_t skip = nh >= sizeof(name) - 1 && memcmp(head, name, sizeof(name) - 1) == 0 ? sizeof(name) - 1 : 0;

@@ -250,6 +250,8 @@ struct launch {
 void *launch_memory(const struct launch *l, size_t n);
 
 /* ---- shell texts (shell.c) ---- */
+/** box_decimal() - @n as text that ends, with its NUL, before @end, which has 12 bytes in front of it. Return: its begin. */
+char *box_decimal(char *end, unsigned n);
 /** shell_argv() - in the command: replace the text in cfg->argv by what runs it; the state descriptors are placed */
 void shell_argv(struct launch *l);
 /** session_begin() - in init: descriptors for the state of a session call. Return: 0 or negative errno. */

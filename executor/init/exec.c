@@ -6,11 +6,9 @@
 #include "executor/init/init.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "executor/init/interp.h"
@@ -194,13 +192,6 @@ static _Noreturn void not_found(const struct init *in, const char *name)
 	fail(in, &f);
 }
 
-/* What came as a descriptor, which the exec closes. Each of our profiles has execveat(2) (docs/seccomp.md) */
-static _Noreturn void exec_program(const struct init *in)
-{
-	(void)syscall(SYS_execveat, in->program, "", in->cfg->argv, in->cfg->envp, AT_EMPTY_PATH);
-	fail_simple(in, INIT_STAGE_EXEC, errno, "run the given program");
-}
-
 _Noreturn void exec_command(const struct init *in)
 {
 	struct failure f = { .stage = INIT_STAGE_EXEC };
@@ -208,8 +199,6 @@ _Noreturn void exec_command(const struct init *in)
 	struct attempt a = { .err = 0 };
 	const char *file = a.file;
 
-	if (in->program)
-		exec_program(in);
 	if (strchr(name, '/')) {
 		(void)execve(name, (char *const *)in->cfg->argv, (char *const *)in->cfg->envp);
 		a.err = errno;

@@ -129,15 +129,10 @@ void fileop_fd_path(int fd, char ret[FILEOP_FD_PATH])
 {
 	static const char head[] = "/proc/self/fd/";
 	char digits[12];
-	size_t n = 0, at = sizeof(head) - 1;
+	const char *d = box_decimal(digits + sizeof(digits), (unsigned)fd);
 
-	memcpy(ret, head, sizeof(head));
-	do
-		digits[n++] = (char)('0' + fd % 10);
-	while ((fd /= 10) > 0);
-	while (n > 0)
-		ret[at++] = digits[--n];
-	ret[at] = 0;
+	memcpy(ret, head, sizeof(head) - 1);
+	memcpy(ret + sizeof(head) - 1, d, (size_t)(digits + sizeof(digits) - d));
 }
 
 int fileop_reopen(int fd, int flags)

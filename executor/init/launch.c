@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "executor/init/files.h"
 #include "executor/ns/kabi.h"
 #include "executor/shared/ak_weaken.h"
 
@@ -333,6 +334,20 @@ static void clean_signals(const struct launch *l)
 		signals_set_mask(0);
 }
 
+/*
+ * What came as a descriptor, which the exec closes. A profile of the user's may be without execveat(2), as one that was learned is; the
+ * other way wants the sandbox's /proc
+ */
+static _Noreturn void exec_program(const struct init *in)
+{
+	char path[FILEOP_FD_PATH];
+
+	(void)syscall(SYS_execveat, in->program, "", in->cfg->argv, in->cfg->envp, AT_EMPTY_PATH);
+	fileop_fd_path(in->program, path);
+	(void)execve(path, (char *const *)in->cfg->argv, (char *const *)in->cfg->envp);
+	fail_simple(in, INIT_STAGE_EXEC, errno, "run the given program");
+}
+
 _Noreturn void parked_main(struct box *b, struct slot *s)
 {
 	struct init in = *b->in;
@@ -361,5 +376,7 @@ _Noreturn void parked_main(struct box *b, struct slot *s)
 	if (b->cfg->flags & INIT_LATE_FILTERS)
 		confine_filters(&in);
 	clean_signals(&l);
+	if (in.program)
+		exec_program(&in);
 	exec_command(&in);
 }

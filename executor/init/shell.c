@@ -143,7 +143,7 @@ static uint32_t split(const struct launch *l, const char *text, size_t len, cons
 	return n;
 }
 
-static char *decimal(char *end, unsigned n)
+char *box_decimal(char *end, unsigned n)
 {
 	*--end = 0;
 	do
@@ -236,13 +236,13 @@ static void session_argv(struct launch *l, bool bash, const char **v, char numbe
 	v[n++] = "-c";
 	v[n++] = bash ? bash_session : sh_session;
 	v[n++] = bash ? "bash" : "sh";
-	v[n++] = l->state_in < 0 ? "" : decimal(numbers[0] + 12, (unsigned)put_high(l, l->state_in, out));
-	v[n++] = decimal(numbers[1] + 12, (unsigned)out);
+	v[n++] = l->state_in < 0 ? "" : box_decimal(numbers[0] + 12, (unsigned)put_high(l, l->state_in, out));
+	v[n++] = box_decimal(numbers[1] + 12, (unsigned)out);
 	v[n++] = l->cfg->cwd;
 	v[n++] = l->exec.cwd[0] ? "1" : "";
 	v[n++] = names(l);
 	count = put_overrides(l, v + n + 1);
-	v[n++] = decimal(numbers[2] + 12, count);
+	v[n++] = box_decimal(numbers[2] + 12, count);
 	n += count;
 	n += split(l, text, strlen(text), v + n);
 	v[n] = NULL;

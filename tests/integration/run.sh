@@ -235,6 +235,7 @@ def forge(p):
     with open(f"/proc/{p}/fd/1", "wb", 0) as f:
         f.write(b"FORGED\n")
 
+open("lurking", "w").close()
 while not os.path.exists("caught"):
     for p in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -261,25 +262,37 @@ lurk() {
 	"$PY" -c 'print("\n".join("a" * 30 for _ in range(100)))' >"$WS/hard"
 	printf 'a hit\n' >>"$WS/hard"
 	cp "$DIR/lurk.py" "$WS/"
-	rm -f "$WS/caught" "$WS/confined"
+	rm -f "$WS/caught" "$WS/confined" "$WS/lurking"
 	say "$(calls bash '{"command":"cp /bin/true ak-search; for d in /tmp ~/bin . /usr/local/bin; do mkdir -p $d; printf \"#!/bin/sh\\necho LIES\\n\" >$d/.ak-search; chmod +x $d/.ak-search; cp $d/.ak-search $d/ak-search; done; export PATH=.:/tmp:$PATH LD_PRELOAD=/tmp/x.so","timeout":20}' \
-		bash '{"command":"exec python3 lurk.py","background":true}')" "$(calls "$1" "$2")" \
+		bash '{"command":"exec python3 lurk.py","background":true}')" "$(bash_step 'while [ ! -e lurking ]; do sleep 0.05; done')" "$(calls "$1" "$2")" \
 		"$(bash_step 'sed -nE \u0027s/^(NoNewPrivs|Seccomp|Seccomp_filters|CapEff|CapBnd|Uid):\\s*//p\u0027 /proc/self/status | tr \u0027\\n\u0027 \u0027 \u0027 >confined; grep \u0027open files\u0027 /proc/self/limits >limits')" "$answer"
 	talk --write direct -y ${3:+--ro "$3"} go
 }
 if need "$PY"; then
 	hard='(?:a|a)*b|hit'
 	lurk search_text "{\"pattern\":\"$hard\",\"path\":\"hard\"}"
-	like "the result is its own" "$(res 3)" "^hard:101: a hit"
-	unlike "nothing is forged" "$(res 3)" "LIES|FORGED"
+	like "the result is its own" "$(res 4)" "^hard:101: a hit"
+	unlike "nothing is forged" "$(res 4)" "LIES|FORGED"
 	is "what could be done" "$(head -n 1 "$WS/caught")" "got:"
 	is "confined as commands are" "$(sed -n 's/^confined: //p' "$WS/caught" | tr -s ' \t\n' ' ')" "$(tr -s ' \t\n' ' ' <"$WS/confined")"
 	is "limited as commands are" "$(tail -n 1 "$WS/caught")" "$(cat "$WS/limits")"
 	# the control: the same program as a file of the sandbox
 	lurk bash "{\"command\":\"exec -a ak-search /opt/the-search text -- '$hard' hard\"}" "$IT/bin/ak-search:/opt/the-search"
-	is "control: what could be done" "$(head -n 1 "$WS/caught")" "got: read memory trace links forge"
-	like "control: the result" "$(res 3)" FORGED
+	like "control: what could be done" "$(head -n 1 "$WS/caught")" "^got: read .*forge\$"
+	like "control: the result" "$(res 4)" FORGED
 fi
+
+t search:under-profiles
+echo '{"defaultAction":"SCMP_ACT_ALLOW","syscalls":[{"names":["execveat"],"action":"SCMP_ACT_ERRNO"}]}' >"$DIR/no-execveat"
+echo '{"defaultAction":"SCMP_ACT_ALLOW","syscalls":[{"names":["getdents64"],"action":"SCMP_ACT_ERRNO"}]}' >"$DIR/no-getdents"
+touch "$WS/a-file"
+say "$(calls find_files '{"pattern":"*"}')" "$answer"
+for c in strict "$DIR/no-execveat"; do
+	talk --seccomp "$c" go
+	is "${c##*/}" "$(res 1)" a-file
+done
+talk --seccomp "$DIR/no-getdents" go
+unlike "the profile holds for it" "$(res 1)" a-file
 
 t search:within-the-time-of-a-tool
 "$PY" -c 'print("\n".join("a" * 30 for _ in range(100000)))' >"$WS/hard"
