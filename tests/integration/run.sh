@@ -710,6 +710,14 @@ agent --max-input-tokens 100 go
 ended 0 success
 is "told" "$(js 'd["budget_exceeded"]')" true
 
+t special-files-are-left-out-and-named
+say "$(bash_step 'mkfifo pipe; echo x >beside')" "$answer"
+agent -y go
+ended 0 success
+is "the rest is taken over" "$(cat "$WS/beside")" x
+no "not the FIFO" test -e "$WS/pipe"
+like "said" "$(err)" 'warning: 1 special file was not taken over: "pipe"'
+
 t exit-12:turns
 say "$(bash_step 'echo x >>turns')" "$(bash_step 'echo x >>turns')" "$answer"
 agent --max-turns 2 --write direct -y go
