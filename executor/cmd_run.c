@@ -355,7 +355,7 @@ static int end_without_agent(struct run_cmd *r, const struct ak_err *why)
 	else if (r->seen.stored)
 		ak_err_hint(&e.err, "the session can be gone on with: ak resume %s", r->seen.session);
 	(void)say(&e.err, 0);
-	w = run_end_write(&e);
+	w = r->seen.done ? 0 : run_end_write(&e); /* it had written it, and said so */
 	if (w < 0) {
 		(void)ak_err_sys(&err, -w, "run: write the result to standard output");
 		(void)say(&err, 0);

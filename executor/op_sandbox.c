@@ -199,6 +199,8 @@ int op_shutdown(struct request *q)
 		if (q->s->shutdown[i].c)
 			continue;
 		q->s->shutdown[i] = (struct waiter){ q->c, q->f->seq };
+		if (q->s->o->seen)
+			q->s->o->seen->done = true;
 		server_stop(q->s);
 		return 0;
 	}

@@ -26,6 +26,7 @@ struct serve_seen {
 	char session[SERVE_SESSION];	/* what the client called its session; "": it never did */
 	bool stored;			/* and it can be gone on with */
 	int signo;			/* the signal that ended serving; 0 */
+	bool done;			/* the client has asked for the end: SHUTDOWN */
 };
 
 struct serve_opts {

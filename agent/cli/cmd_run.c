@@ -551,6 +551,9 @@ static int finish(struct run *r)
 		name_command(&r->result.err, r->front->name);
 	if (run_out_result(&r->out, &r->result, &about) < 0 && code == 0)
 		code = 1;
+	/* if we die from here on, ak writes no second one; if it is gone, nobody does */
+	if (r->xc.cl)
+		(void)ak_shutdown(r->xc.cl, true, NULL);
 	return code;
 }
 
