@@ -181,6 +181,9 @@ static int plan_native(struct run_cmd *r, char *const env[], struct ak_err *err)
 	(void)snprintf(command, sizeof(command), AGENT_SESSION_COMMAND "%s", r->session);
 	if (e == 0)
 		e = cow_stay_begin(&r->changes, &r->opts, &r->p.host, &r->p.plan, command, r->kept[0] ? r->kept : NULL, err);
+	/* what held nothing is gone, and there is nothing to tell of it */
+	if (e == 0 && r->changes.c.on && strcmp(r->changes.c.cs.id, r->kept) != 0)
+		r->kept[0] = '\0';
 	return e;
 }
 

@@ -104,6 +104,9 @@ static int make_changeset(struct cow *c, const struct exec_opts *o, const struct
 	if (r < 0)
 		return r;
 	changeset_sweep(c->sessions);
+	/* a run that was killed before it changed anything has left nothing: that is swept up, and the next one begins anew */
+	if (again && faccessat(c->sessions, again, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
+		again = NULL;
 	r = again ? open_again(c, again, &m, err) : changeset_create(c->sessions, &m, &top, &c->cs, err);
 	if (r < 0)
 		return r;

@@ -80,6 +80,19 @@ run "$AK" apply "$id"
 is "ak apply" "$RC:$(cat "$WS/made")" 0:x
 goes_on
 
+# its changeset holds nothing and is swept up; the session goes on all the same
+t all-killed:nothing-changed
+kept=$lasting
+lasting="{\"reply\":{\"text\":\"x\",\"calls\":[{\"id\":\"c1\",\"name\":\"bash\",\"args\":{\"command\":\"exec sleep 97$TAG\"}}]}}"
+begin --write cow
+lasting=$kept
+kill -KILL "$P" "$A"
+wait "$P" 2>/dev/null
+gone "sleep 97$TAG"
+say '{"reply":{"text":"Went on."}}'
+run "$AK" resume -C "$WS" --api replay --replay "$R" -q further
+is "gone on with" "$RC:$(out)" "0:Went on."
+
 t agent-killed:text
 FORM=text
 begin --write direct
