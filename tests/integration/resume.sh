@@ -117,14 +117,14 @@ ok "and are" test -e "$WS/n"
 
 t after-a-kill
 begin
-say "$(bash_step 'echo three >>a; touch begun; sleep 86416')" "$answer"
+say "$(bash_step 'echo three >>a; touch begun; sleep 96'$$)" "$answer"
 "$AK" run -C "$WS" --api replay --replay "$R" -q -o json --resume "$ID" go </dev/null >"$DIR/killed" 2>"$E" &
 p=$!
 wait_for test -e "$SESSIONS/$C/layer/upper/begun" || nok "the command did not begin"
 kill -KILL $p
 wait $p 2>/dev/null
 wait_for grep -q '"type":"result"' "$DIR/killed"
-is "nothing runs" "$(gone 'sleep 86416' && echo gone)" gone
+is "nothing runs" "$(gone "sleep 96$$" && echo gone)" gone
 run "$AK" sessions list --json
 is "its state" "$(js '[(s["id"], s["state"], s["changeset"]) for s in d["agent_sessions"]]')" "[('$ID', 'kept', '$C')]"
 say "$(bash_step 'cat a')" "$answer"
