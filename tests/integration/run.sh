@@ -1471,7 +1471,7 @@ t killed-at-random-moments
 n=0
 while [ "$n" -lt "${KILLS:-6}" ]; do
 	n=$((n + 1))
-	say "$(bash_step 'echo a >a; sleep 0.1')" "$(calls write_file '{"path":"b","content":"b"}' bash '{"command":"sleep 86416"}')" "$answer"
+	say "$(bash_step 'echo a >a; sleep 0.1')" "$(calls write_file '{"path":"b","content":"b"}' bash '{"command":"sleep 86'"$TAG"'"}')" "$answer"
 	case $((n % 3)) in 0) s=INT ;; 1) s=TERM ;; 2) s=KILL ;; esac
 	env --default-signal=INT,TERM "$AK" run -C "$WS" --api replay --replay "$R" -q -o json go </dev/null >"$O" 2>"$E" &
 	p=$!
@@ -1479,7 +1479,7 @@ while [ "$n" -lt "${KILLS:-6}" ]; do
 	kill -"$s" "$p" 2>/dev/null
 	RC=0
 	wait $p 2>/dev/null || RC=$?
-	gone 'sleep 86416' || nok "round $n $s: something is left"
+	gone "sleep 86$TAG" || nok "round $n $s: something is left"
 	# a signal before anything is set up ends ak as it ends any program
 	wait_for _none "$R" || nok "round $n $s: the agent is still there"
 	[ -s "$O" ] || continue
