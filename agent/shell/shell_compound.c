@@ -97,7 +97,7 @@ static void for_clause(struct reader *r)
 
 	r->line->forms |= SHELL_F_FOR;
 	shell_blanks(r);
-	if (!pass_word(r, &name) || name.why || name.quoted)
+	if (!pass_word(r, &name) || name.why || name.quoted || !shell_is_name(name.text, name.len))
 		shell_fail(r, "for without a name");
 	else
 		shell_add_set(r, name.text, name.len);

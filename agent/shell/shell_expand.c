@@ -116,6 +116,20 @@ static unsigned subscript(const struct reader *r)
 	return 0;
 }
 
+/* ${v:1:2}, whose : is @at bytes on: numbers and names only. What else arithmetic may be, shells read differently */
+static bool plain_range(const struct reader *r, unsigned at)
+{
+	size_t i = r->pos + at + 1;
+
+	for (; i + 1 < r->len && r->text[i] != '}'; i++) {
+		char c = r->text[i];
+
+		if (c == '$' ? !name_start(r->text[i + 1]) : !name_start(c) && !digit(c) && c != ' ' && c != ':')
+			return false;
+	}
+	return i < r->len && r->text[i] == '}';
+}
+
 /* Behind the name that stands at @from: = or := gives it a value, @P runs what it holds */
 static void operator(struct reader *r, size_t from, bool indirect)
 {
@@ -133,6 +147,8 @@ static void operator(struct reader *r, size_t from, bool indirect)
 		shell_add_set(r, indirect ? NULL : r->text + from, end - from);
 	if (c == '@' && next == 'P')
 		shell_fail(r, "a value that is expanded as a prompt");
+	if (c == ':' && (next == END_OF_TEXT || !strchr("-=?+", next)) && !plain_range(r, n))
+		c = END_OF_TEXT;
 	if (c == END_OF_TEXT || !strchr("}:-+=?#%/^,@[*", c))
 		shell_fail(r, "${ with an unknown operator");
 }

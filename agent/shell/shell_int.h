@@ -61,6 +61,8 @@ void shell_blanks(struct reader *r);
 bool shell_ends_word(int c);
 size_t shell_plain(struct reader *r, char *buf, size_t size);
 bool shell_is_reserved(const char *word);
+/** shell_is_name() - may a variable, or a function in every shell, be called so? */
+bool shell_is_name(const char *text, size_t len);
 
 /* shell_words.c */
 enum word_mode {

@@ -106,6 +106,18 @@ size_t shell_plain(struct reader *r, char *buf, size_t size)
 	return n ? pos : 0;
 }
 
+bool shell_is_name(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		char c = text[i];
+		bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+
+		if (!letter && (i == 0 || c < '0' || c > '9'))
+			return false;
+	}
+	return len > 0;
+}
+
 bool shell_is_reserved(const char *word)
 {
 	static const char *const words[] = {

@@ -140,7 +140,8 @@ static bool function_definition(struct reader *r, struct shell_cmd *c)
 {
 	const struct shell_word *w = c->words;
 
-	if (c->n_words != 1 || c->n_assigns || c->n_redirs || w->why || w->quoted || shell_is_reserved(w->text)) {
+	if (c->n_words != 1 || c->n_assigns || c->n_redirs || w->why || w->quoted || shell_is_reserved(w->text) ||
+	    !shell_is_name(w->text, w->len)) {
 		shell_fail(r, "a parenthesis that does not belong here");
 		return false;
 	}

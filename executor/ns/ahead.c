@@ -282,11 +282,13 @@ pid_t ahead_go(struct ahead *a, const struct setup *s, int *ret_pidfd)
 	return pid;
 }
 
-/* by its id: it is our child, and nobody else waits for it */
-static void end_child(pid_t pid)
+static void end_child(struct ahead *a)
 {
-	(void)kill(pid, SIGKILL);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+	if (a->pidfd < 0)
+		a->pidfd = (int)syscall(SYS_pidfd_open, a->pid, 0);
+	ak_fd_close(&a->sock[0]);	/* ends it too, without a descriptor to spare */
+	(void)syscall(SYS_pidfd_send_signal, a->pidfd, SIGKILL, NULL, 0);
+	while (waitpid(a->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 }
 
@@ -300,7 +302,7 @@ static void reap_helper(struct ahead *a)
 void ahead_end(struct ahead *a)
 {
 	if (a->pid > 0)
-		end_child(a->pid);
+		end_child(a);
 	reap_helper(a);
 	a->pid = 0;
 	netns_release(&a->net);

@@ -133,6 +133,12 @@ static const struct {
 	{ "a\\", "?a" },
 	{ "[[ a =~ b ]]", "?a" },
 	{ "$'\\''", "?_" },
+	/* what shells read differently */
+	{ "for {i in a; do b; done", "?" },
+	{ "f!() { a; }", "?f!" },
+	{ "a ${v:]-w}", "?a _" },
+	{ "a ${v:1]}", "?a _" },
+	{ "a ${v:0:n} ${v:$i} ${v:-w}", "a _ _ _" },
 	{ "", "" },
 	{ " # a", "" },
 };
