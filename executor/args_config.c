@@ -234,7 +234,7 @@ static int apply(struct args *a, const struct ak_cfg_key *k, const struct config
 	rc = v->layer == AK_CFG_WORKSPACE ? try_out(a, k, v) : 0;
 	if (rc == 0 && v->layer == AK_CFG_WORKSPACE && !ak_cfg_is_list(k) && ak_cfg_looser(k, v->text, now->text)) {
 		/* what tightens ak exec may be more than ak run has already: that is no fault of the file's, and not obeyed */
-		if (v->section != a->config->section)
+		if (v->section != a->config->section && !ak_cfg_looser(k, v->text, k->initial))
 			return 0;
 		rc = workspace_loosens(a, k, v);
 	}
