@@ -90,8 +90,11 @@ unlike() {
 	[[ ! $2 =~ $3 ]] || nok "$1: '$(_short "$2")' matches '$3'"
 }
 
+# its beginning and its end
 _short() {
-	printf '%s' "$1" | tr '\n\t' '| ' | tr -cd '[:print:]' | cut -c1-200
+	local text
+	text=$(printf '%s' "$1" | tr '\n\t' '| ' | tr -cd '[:print:]')
+	[ "${#text}" -le 500 ] && printf '%s' "$text" || printf '%s ... %s' "${text:0:200}" "${text: -300}"
 }
 
 # run CMD... - with a limit of LIMIT seconds (never seen by what works); output in $O and $E, code in RC; stdin is /dev/null
