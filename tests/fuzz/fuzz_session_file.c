@@ -14,13 +14,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t *buf;
 	long n;
 
-	if (ak_session_decode(data, size, &a) < 0) {
+	if (ak_session_about_decode(data, size, &a) < 0) {
 		if (a.runs != 4711 || a.workspace)
 			abort();
 		return 0;
 	}
 	buf = malloc(size);
-	n = buf ? ak_session_encode(&a, buf, size) : -1;
+	n = buf ? ak_session_about_encode(&a, buf, size) : -1;
 	if (n < 0 || (size_t)n != size || memcmp(buf, data, size) != 0)
 		abort();
 	free(buf);
