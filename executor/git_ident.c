@@ -3,18 +3,16 @@
 #include "executor/git_ident.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "executor/cache.h"
 #include "executor/companion.h"
 #include "executor/config.h"
 #include "executor/hostinfo.h"
+#include "executor/own_file.h"
 #include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_err.h"
@@ -27,15 +25,14 @@
 #define ENTRY_MAX (2u * FILE_MAX + 4096u)
 #define MAGIC 0x31496b61u	/* "akI1" */
 
-/* what a file says, with a section of nobody's behind it: the next file begins without one. Nothing when it is not there */
+/* what a file says, with a section of nobody's behind it: the next file begins without one. Nothing when it is not there, or not ours */
 static void add_file(const char *path, struct ak_buf *out)
 {
-	AK_AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
+	AK_AUTO_FD fd = own_file_open(path);
 	char *bytes = NULL;
 	size_t len = 0;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || cache_read_whole(fd, FILE_MAX, &bytes, &len) < 0)
+	if (fd < 0 || cache_read_whole(fd, FILE_MAX, &bytes, &len) < 0)
 		return;
 	ak_buf_add(out, bytes, len);
 	ak_buf_str(out, "\n[ak]\n");

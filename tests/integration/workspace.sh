@@ -140,10 +140,38 @@ rm -rf "$HOMEGIT" "$HOME/.config/git"
 printf '[user]\nname = G\nemail = g@example.org\n' >"$DIR/other-gitconfig"
 run env GIT_CONFIG_GLOBAL="$DIR/other-gitconfig" "$AK" exec -C "$WS" -- git config user.name
 is "the file that a variable names" "$(out)" G
+mkdir "$DIR/dots"
+printf '[user]\nname = L\n' >"$DIR/dots/git"
+ln -s "$DIR/dots" "$HOME/dots"
+ln -s dots/git "$HOMEGIT"
+identity 'git config user.name'
+is "links of one's own" "$(out)" L
+rm -f "$HOMEGIT" "$HOME/dots"
 mkfifo "$HOMEGIT"
 identity 'git config user.name'
 is "no file at all" "$RC" 1
 rm -f "$HOMEGIT"
+if [ "$WHO" = root ]; then
+	mkdir -p "$DIR/other" "$DIR/secret/git"
+	printf '[user]\nname = SECRET77\n' | tee "$DIR/secret/f" >"$DIR/secret/git/config"
+	other() { # what somebody else's home has, as root with that HOME
+		run env -u GIT_CONFIG_GLOBAL -u XDG_CONFIG_HOME HOME="$DIR/other" XDG_STATE_HOME="$DIR/other-state" "$AK" exec -C "$WS" -- git config user.name
+		is "$1" "$RC:$(out)" 1:
+	}
+	ln -s "$DIR/secret/f" "$DIR/other/.gitconfig"
+	chown -R -h 12345 "$DIR/other"
+	other "another's link to a file of root"
+	rm "$DIR/other/.gitconfig"
+	ln -s "$DIR/secret" "$DIR/other/.config"
+	chown -h 12345 "$DIR/other/.config"
+	other "another's link to a folder of root"
+	rm "$DIR/other/.config"
+	cp "$DIR/secret/f" "$DIR/other/.gitconfig"
+	other "a file of root that another may have moved"
+	chown 12345 "$DIR/other/.gitconfig"
+	other "another's file"
+	no "nothing of them is kept" grep -rq SECRET77 "$DIR/other-state"
+fi
 if need strace; then
 	run env -u GIT_CONFIG_GLOBAL -u XDG_CONFIG_HOME strace -f -qq -e trace=%file,execve -o "$DIR/trace" "$AK" exec -C "$WS" -- true
 	is "what it costs without any" "$(grep -cE '/\.gitconfig"|/\.config/git/config"' "$DIR/trace")" 2
