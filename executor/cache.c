@@ -2,6 +2,7 @@
 /* Files below ak's state folder that spare asking ak-policy again. Process: executor. Privilege: the caller's. */
 #include "executor/cache.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -108,4 +109,22 @@ void cache_put(const char *state, const char *kind, const char *name, const void
 	fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd >= 0 && (ak_write_all(fd, bytes, len) < 0 || renameat(dir, temp, dir, name) < 0))
 		(void)unlinkat(dir, temp, 0);
+}
+
+void cache_drop(const char *state, const char *kind)
+{
+	char path[PATH_MAX] AK_UNINIT;
+	int fd = open_folder(state, kind, false);
+	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	const struct dirent *e;
+
+	if (!d) {
+		ak_fd_close(&fd);
+		return;
+	}
+	while ((e = readdir(d)))
+		(void)unlinkat(dirfd(d), e->d_name, 0);
+	(void)closedir(d);
+	if (snprintf(path, sizeof(path), "%s/%s", state, kind) < (int)sizeof(path))
+		(void)rmdir(path);
 }

@@ -26,6 +26,9 @@ int cache_get(const char *state, const char *kind, const char *name, size_t max,
  */
 void cache_put(const char *state, const char *kind, const char *name, const void *bytes, size_t len);
 
+/** cache_drop() - remove a kind's folder with its entries, if it is the caller's and open to nobody else; best effort */
+void cache_drop(const char *state, const char *kind);
+
 /**
  * cache_read_whole() - what is left to read of a descriptor
  * Return: 0; -E2BIG (more than @max), -ENOMEM, what read(2) gives. @ret is malloc'ed, and untouched on failure.

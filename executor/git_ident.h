@@ -3,7 +3,7 @@
  * Who commits: name and mail of the caller's git configuration, and nothing else of it, since credentials and rewritten addresses
  * lie there too. Process: executor. Privilege: the caller's.
  *
- * The executor reads no such text: ak-policy does, confined, and its answer is kept in ak's state folder beside the bytes it was made from.
+ * The executor reads no such text: ak-policy does, confined, and its answer is kept in ak's state folder beside a hash of what it was made from.
  */
 #ifndef AK_GIT_IDENT_H
 #define AK_GIT_IDENT_H

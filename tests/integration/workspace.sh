@@ -151,8 +151,19 @@ mkfifo "$HOMEGIT"
 identity 'git config user.name'
 is "no file at all" "$RC" 1
 rm -f "$HOMEGIT"
+STATE=$DIR/ident-state
+mkdir -p "$STATE/ak/git"
+chmod 700 "$STATE/ak" "$STATE/ak/git"
+echo TOKEN77 >"$STATE/ak/git/2a"
+printf '[user]\nname = K\n[url "https://TOKEN77@h/"]\n\tinsteadOf = https://h/\n' >"$HOMEGIT"
+run env -u GIT_CONFIG_GLOBAL -u XDG_CONFIG_HOME XDG_STATE_HOME="$STATE" "$AK" exec -C "$WS" -- git config user.name
+is "the caller's" "$(out)" K
+is "one answer is kept" "$(find "$STATE/ak/git-ident" -type f | wc -l)" 1
+no "and nothing else of the text, nor what was kept once" grep -rq TOKEN77 "$STATE"
+no "the old folder" test -e "$STATE/ak/git"
+rm -f "$HOMEGIT"
 if [ "$WHO" = root ]; then
-	mkdir -p "$DIR/other" "$DIR/secret/git"
+	mkdir -p "$DIR/other" "$DIR/other-state" "$DIR/secret/git"
 	printf '[user]\nname = SECRET77\n' | tee "$DIR/secret/f" >"$DIR/secret/git/config"
 	other() { # what somebody else's home has, as root with that HOME
 		run env -u GIT_CONFIG_GLOBAL -u XDG_CONFIG_HOME HOME="$DIR/other" XDG_STATE_HOME="$DIR/other-state" "$AK" exec -C "$WS" -- git config user.name

@@ -131,6 +131,26 @@ START_TEST(neither_links_nor_fifos_are_entries)
 }
 END_TEST
 
+START_TEST(a_kind_is_dropped_with_its_entries)
+{
+	char *p = NULL, path[128];
+
+	cache_put(state, "kind", "x", "bytes", 5);
+	cache_put(state, "kind", "y", "bytes", 5);
+	cache_put(state, "kept", "x", "bytes", 5);
+	cache_drop(state, "kind");
+	snprintf(path, sizeof(path), "%s/kind", state);
+	ck_assert_int_eq(access(path, F_OK), -1);
+	cache_drop(state, "kind"); /* there is none */
+	ck_assert_int_eq(rename(in("kept"), path), 0);
+	ck_assert_int_eq(chmod(path, 0755), 0);
+	cache_drop(state, "kind"); /* not ours alone */
+	ck_assert_int_eq(chmod(path, 0700), 0);
+	ck_assert_int_eq(get("x", 100, &p), 0);
+	free(p);
+}
+END_TEST
+
 START_TEST(without_a_state_folder_there_is_none)
 {
 	char *p = NULL;
@@ -156,6 +176,7 @@ int main(void)
 	tcase_add_test(t, more_than_was_expected_is_read);
 	tcase_add_test(t, a_folder_that_others_may_enter_is_no_cache);
 	tcase_add_test(t, neither_links_nor_fifos_are_entries);
+	tcase_add_test(t, a_kind_is_dropped_with_its_entries);
 	tcase_add_test(t, without_a_state_folder_there_is_none);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);
