@@ -102,6 +102,8 @@ static void look_at_shell(struct denier *d, const struct shell_word *words, size
 	while (i < n && !words[i].why && (words[i].text[0] == '-' || words[i].text[0] == '+')) {
 		if (words[i].text[1] != '-' && strchr(words[i].text, 'c'))
 			command = true;
+		if (words[i].text[1] != '-' && strpbrk(words[i].text, "Hk"))
+			deny_doubt(d->v, "a shell that makes other words of what is there"); /* as set -H and set -k */
 		i++;
 	}
 	if (i == n || words[i].why || (!command && (i > 1 || is_input(words[i].text)))) {

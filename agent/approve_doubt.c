@@ -50,7 +50,7 @@ static const struct {
 
 /* Programs whose work it is to run what their arguments or their input say in a way of their own */
 static const char opaque[] = "gdb lldb ed ex expect socat at batch crontab tmux screen dc m4 gnuplot sqlite3 psql mysql mariadb msgexec msgfilter "
-			     "run-parts systemd-run ssh-agent debugfs";
+			     "run-parts systemd-run ssh-agent debugfs fc";
 
 /* Commands of git that start nothing by their arguments; what else follows git may be an alias or runs what it is told */
 static const char git_quiet[] =
@@ -62,8 +62,10 @@ static const char git_quiet[] =
 static const char git_starting[] = "--upload-pack --receive-pack --exec --remote --extcmd --ext-diff --open-files-in-pager --config --strategy "
 				   "--template --tool --reference-transport";
 
-/* Variables that name a program, a file of commands, or a library */
-static const char variables[] = "EDITOR VISUAL PAGER PS0 PS1 PS4 PROMPT_COMMAND BASH_ENV ENV LESSOPEN LESSCLOSE MANPAGER MANOPT BROWSER SHELL MAKEFLAGS "
+/* Variables that name a program, a file of commands, or a library, or that change which program a word means */
+static const char variables[] = "BASH_CMDS BASH_ALIASES BASH_LOADABLES_PATH BASH_COMPAT EXECIGNORE POSIXLY_CORRECT TEXTDOMAIN TEXTDOMAINDIR "
+				"HISTFILE MAILPATH auto_resume PS2 "
+				"EDITOR VISUAL PAGER PS0 PS1 PS4 PROMPT_COMMAND BASH_ENV ENV LESSOPEN LESSCLOSE MANPAGER MANOPT BROWSER SHELL MAKEFLAGS "
 				"MFLAGS MAKEFILES GNUMAKEFLAGS SUDO_EDITOR SUDO_ASKPASS SSH_ASKPASS SYSTEMD_EDITOR SYSTEMD_PAGER FCEDIT RSYNC_RSH "
 				"CVS_RSH CVSEDITOR SVN_SSH SVN_EDITOR HGEDITOR TAR_OPTIONS PERL5OPT PERL5DB PERL5LIB PYTHONSTARTUP PYTHONPATH "
 				"PYTHONINSPECT RUBYOPT RUBYLIB NODE_OPTIONS JAVA_TOOL_OPTIONS BASHOPTS SHELLOPTS RIPGREP_CONFIG_PATH FZF_DEFAULT_COMMAND "
@@ -235,13 +237,27 @@ static const char *builtin_doubt(const struct shell_word *words, size_t n)
 	return NULL;
 }
 
+/* an option of the shell by its letter or its name: set -o NAME, shopt -so NAME */
+static bool sets_option(const struct shell_word *words, size_t n, const char *letter, const char *name)
+{
+	bool set = is(&words[0], "set");
+
+	for (size_t i = 1; i < n; i++) {
+		if ((set && option_short(&words[i], letter)) || is(&words[i], name))
+			return true;
+	}
+	return false;
+}
+
 /* Builtins after which other words mean something else */
 static const char *state_doubt(const struct shell_word *words, size_t n)
 {
 	if (n < 2)
 		return NULL;
-	if (is(&words[0], "set") && (option_short(&words[1], "k") || (n > 2 && shell_word_is(&words[2], "keyword"))))
+	if (is(&words[0], "set shopt") && sets_option(words, n, "k", "keyword"))
 		return "arguments that become variables";
+	if (is(&words[0], "set shopt") && sets_option(words, n, "H", "histexpand"))
+		return "words that are made of lines before";
 	if (is(&words[0], ". source") && ((words[1].why & ~(unsigned)SHELL_W_TILDE) || is_input(words[1].text) || words[1].text[0] == '-'))
 		return "commands that no file holds";
 	if (is(&words[0], "enable") && has(words, n, "f", ""))

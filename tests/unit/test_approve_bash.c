@@ -225,6 +225,14 @@ static const char *const doubtful[] = {
 	"eval 'for PAGER in rm; do git log; done'", "sh -c ': ${PAGER:=rm}'", "x='$(rm t)'; echo ${x@P}", "enable -f ./x.so x", "source /dev/stdin <<<'rm t'",
 	". /dev/stdin <f", "source <(echo rm t)", ". /proc/self/fd/0 <f", "source -- /dev/stdin", ". \"$x\"", "bash /dev/stdin <f", "sh /proc/self/fd/0 <f", "bash - <f", "echo $(for PAGER in rm; do git log; done)", "compgen -C 'rm t'", "compgen -W '$(rm t)'",
 	"VIMINIT=':!rm t' view f", "(PAGER=rm; git log)", "if PAGER=rm; then git log; fi", "! PAGER=rm", "PAGER=rm git log &", "true && PAGER=rm",
+	"BASH_CMDS+=([foo]=/bin/rm); foo t", "BASH_CMDS=([foo]=/bin/rm); foo t", "BASH_CMDS[foo]=/bin/rm; foo t", "read -r 'BASH_CMDS[foo]' <<</bin/rm; foo t",
+	"printf -v 'BASH_CMDS[foo]' %s /bin/rm; foo t", ": ${BASH_CMDS[foo]:=/bin/rm}; foo t", "for i in 1; do BASH_CMDS[foo]=/bin/rm; done; foo t",
+	"{ BASH_CMDS+=([foo]=/bin/rm); foo t; }", "declare 'BASH_CMDS[foo]=/bin/rm'; foo t", "mapfile -t BASH_CMDS <f", "declare -n x=BASH_CMDS; x[foo]=/bin/rm; foo t",
+	"for BASH_CMDS[foo] in /bin/rm; do foo t; done", "((BASH_CMDS[foo]=1))", "exec {BASH_CMDS[foo]}>f", "x=BASH_CMDS[foo]; : ${!x:=/bin/rm}; foo t",
+	"hash -p /bin/rm foo; foo t", "shopt -s expand_aliases; BASH_ALIASES[foo]=rm\nfoo t", "alias foo=rm\nfoo t", "BASH_LOADABLES_PATH=. enable x",
+	"POSIXLY_CORRECT=1 f", "EXECIGNORE='/usr/bin/x*'; x t", "TEXTDOMAINDIR=. TEXTDOMAIN=x; $\"foo\" t", "history -s 'rm t'; fc -s", "HISTFILE=f; history -r; fc -s",
+	"set -o history\necho xm t\nfc -s 'echo x=r'", "set -o history -H\necho xm t\n!!:s/echo x/r/", "set -H", "set -o histexpand -o history", "shopt -so histexpand", "set -e -k; git log PAGER=rm",
+	"bash -H -c 'set -o history; echo xm t\n!!:s/echo x/r/'", "bash -o histexpand -c 'echo xm t'", "bash -kc 'git log PAGER=rm'", "bash -k f", "fc -e cat", "BASH_COMPAT=31; ls", "PS2='$(rm t)' bash -i",
 	"start-stop-daemon --start --exec=/bin/rm -- t", "docker run -v /:/h i rm t", "npm exec -- rm t", "npx rm t",
 };
 /* what a deny rule for rm does not slow down */
