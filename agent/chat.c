@@ -139,13 +139,17 @@ static bool ask(struct chat *c, struct run *r, const char *text, size_t len)
 static void keep_line(struct chat *c, struct run *r, const char *text, size_t len)
 {
 	struct ak_err err = { 0 };
+	int rc;
 
 	if (len <= CHAT_HISTORY_ENTRY_MAX)
 		(void)line_remember(c->line, text);
-	if (chat_history_add(c->history, text, len, &err) < 0) {
-		run_out_warn(&r->out, "warning: %s", err.msg);
+	rc = chat_history_add(c->history, text, len, &err);
+	if (rc < 0 && !c->history_locked)
+		run_out_warn(&r->out, "warning: %s; %s kept for the next chat", err.msg,
+			     rc == -EWOULDBLOCK ? "until it lets go lines are not" : "lines are not");
+	if (rc < 0 && rc != -EWOULDBLOCK)
 		ak_fd_close(&c->history);
-	}
+	c->history_locked = rc == -EWOULDBLOCK;
 }
 
 /* Return: false: the chat ends */

@@ -19,6 +19,7 @@ struct run;
 struct chat {
 	struct line *line;
 	int history; /* descriptor; owned; -1 */
+	bool history_locked; /* somebody else held it at the last line, which is said */
 	struct chat_view view;
 	struct usage total;
 	uint64_t messages;

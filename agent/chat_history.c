@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -15,6 +16,9 @@
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
+
+#define LOCK_TRIES 20u
+#define LOCK_PAUSE_MS 10 /* between two */
 
 /* ---- lines ---- */
 
@@ -85,6 +89,23 @@ static int read_tail(int fd, size_t max, struct ak_buf *out, struct ak_err *err)
 	return out->failed ? ak_err_set(err, ENOMEM, "no memory for the history") : 0;
 }
 
+/* held for one write only; who holds it longer is not waited for. Return: 0; -EWOULDBLOCK; errno of flock(2) */
+static int lock(int fd, struct ak_err *err)
+{
+	for (unsigned tries = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; tries++) {
+		int e = errno;
+
+		if (e == EINTR)
+			continue;
+		if (e != EWOULDBLOCK)
+			return ak_err_sys(err, e, "lock " CHAT_HISTORY_FILE);
+		if (tries == LOCK_TRIES)
+			return ak_err_set(err, e, CHAT_HISTORY_FILE " in the state folder is locked by another program");
+		(void)poll(NULL, 0, LOCK_PAUSE_MS);
+	}
+	return 0;
+}
+
 /* what others write meanwhile waits for the lock */
 static int shorten(int fd, struct ak_err *err)
 {
@@ -92,9 +113,12 @@ static int shorten(int fd, struct ak_err *err)
 	struct stat st;
 	int rc = 0;
 
-	if (flock(fd, LOCK_EX) < 0 || fstat(fd, &st) < 0)
-		return ak_err_sys(err, errno, "lock the history");
-	if (st.st_size > (off_t)CHAT_HISTORY_MAX) {
+	rc = lock(fd, err);
+	if (rc < 0)
+		return rc;
+	if (fstat(fd, &st) < 0)
+		rc = ak_err_sys(err, errno, "look at the history");
+	if (rc == 0 && st.st_size > (off_t)CHAT_HISTORY_MAX) {
 		rc = read_tail(fd, CHAT_HISTORY_MAX / 2, &b, err);
 		if (rc == 0 && ftruncate(fd, 0) < 0)
 			rc = ak_err_sys(err, errno, "shorten the history");
@@ -111,6 +135,7 @@ int chat_history_open(char *const env[], struct ak_err *err)
 	AK_AUTO_FD state = session_state(env, err);
 	AK_AUTO_FD fd = -1;
 	struct stat st;
+	int rc = 0;
 
 	if (state < 0)
 		return state;
@@ -119,9 +144,10 @@ int chat_history_open(char *const env[], struct ak_err *err)
 		return ak_err_sys(err, errno, "open " CHAT_HISTORY_FILE " in the state folder");
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || ((st.st_mode & 0077) && fchmod(fd, 0600) < 0))
 		return ak_err_set(err, EPERM, CHAT_HISTORY_FILE " in the state folder is no file of yours");
-	if (st.st_size > (off_t)CHAT_HISTORY_MAX && shorten(fd, err) < 0)
-		return -(err && err->code ? err->code : EIO);
-	return ak_fd_take(&fd);
+	if (st.st_size > (off_t)CHAT_HISTORY_MAX)
+		rc = shorten(fd, err);
+	/* the next one may shorten it */
+	return rc == 0 || rc == -EWOULDBLOCK ? ak_fd_take(&fd) : rc;
 }
 
 int chat_history_load(int fd, void (*each)(void *ctx, const char *text), void *ctx, struct ak_err *err)
@@ -166,13 +192,14 @@ int chat_history_add(int fd, const char *text, size_t len, struct ak_err *err)
 	if (clear.data)
 		chat_history_encode(clear.data, clear.len, &line);
 	ak_buf_str(&line, "\n");
-	rc = clear.failed || line.failed ? -ENOMEM : 0;
+	rc = clear.failed || line.failed ? ak_err_set(err, ENOMEM, "no memory for the history") : lock(fd, err);
 	if (rc == 0) {
-		(void)flock(fd, LOCK_EX);
 		rc = ak_write_all(fd, line.data, line.len);
+		if (rc < 0)
+			(void)ak_err_sys(err, -rc, "keep a line in the history");
 		(void)flock(fd, LOCK_UN);
 	}
 	ak_buf_release(&clear);
 	ak_buf_release(&line);
-	return rc < 0 ? ak_err_sys(err, -rc, "keep a line in the history") : 0;
+	return rc;
 }

@@ -33,7 +33,8 @@ int chat_history_load(int fd, void (*each)(void *ctx, const char *text), void *c
 
 /**
  * chat_history_add() - append an entry, with one write
- * What is over CHAT_HISTORY_ENTRY_MAX is left out. @fd -1: nothing is stored. Return: 0; errno of write(2); -ENOMEM.
+ * What is over CHAT_HISTORY_ENTRY_MAX is left out. @fd -1: nothing is stored. Return: 0; errno of write(2) and flock(2); -ENOMEM;
+ * -EWOULDBLOCK: somebody else has held its lock for as long as 0.2 s, and the entry is not kept.
  */
 int chat_history_add(int fd, const char *text, size_t len, struct ak_err *err);
 

@@ -182,6 +182,17 @@ ok "nothing is kept of it" cmp "$DIR/before" "$XDG_STATE_HOME/ak/chat_history"
 unlike "and nothing can be gone on with" "$(out)" 'go on with'
 TERM=dumb
 
+t another-program-holds-the-history
+say "$answer" "$answer"
+: >>"$XDG_STATE_HOME/ak/chat_history"
+exec 9<"$XDG_STATE_HOME/ak/chat_history"
+flock 9
+chat '[["ak> ","lock one\r"],["Done.[^>]*ak> ","lock two\r"],["Done.[^>]*ak> ","/exit\r"]]'
+exec 9<&-
+is "exit code" "$RC" 0
+is "said once" "$(grep -c 'chat_history in the state folder is locked' "$O")" 1
+no "not kept" grep -q '^lock' "$XDG_STATE_HOME/ak/chat_history"
+
 # ---- interrupts and ends
 
 t interrupt-in-a-call

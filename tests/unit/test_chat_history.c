@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -178,6 +179,26 @@ START_TEST(a_large_file_loses_its_older_half)
 }
 END_TEST
 
+START_TEST(who_holds_the_lock_is_not_waited_for)
+{
+	int fd = chat_history_open(env, NULL), other = open(path, O_RDWR | O_CLOEXEC);
+
+	add(fd, "one");
+	ck_assert_int_eq(flock(other, LOCK_EX), 0);
+	ck_assert_int_eq(chat_history_add(fd, "two", 3, NULL), -EWOULDBLOCK);
+	ck_assert_int_eq(ftruncate(other, CHAT_HISTORY_MAX + 1), 0);
+	ak_fd_close(&fd);
+	fd = chat_history_open(env, NULL); /* too large, and stays so */
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(ftruncate(other, 4), 0);
+	ck_assert_int_eq(flock(other, LOCK_UN), 0);
+	add(fd, "three");
+	holds(fd, "<one><three>");
+	ak_fd_close(&fd);
+	ak_fd_close(&other);
+}
+END_TEST
+
 static void count(void *ctx, const char *text)
 {
 	(void)text;
@@ -212,6 +233,7 @@ int main(void)
 	tcase_add_test(tc, a_long_entry_is_left_out);
 	tcase_add_test(tc, torn_and_foreign_lines_do_no_harm);
 	tcase_add_test(tc, a_file_of_others_or_none_is_refused);
+	tcase_add_test(tc, who_holds_the_lock_is_not_waited_for);
 	tcase_add_test(tc, a_large_file_loses_its_older_half);
 	tcase_add_test(tc, so_many_lines_are_read);
 	srunner_run_all(sr, CK_NORMAL);
