@@ -246,7 +246,17 @@ static int get_char(EditLine *el, wchar_t *ret)
 
 /* ---- pastes ---- */
 
-/* up to its end mark, which is left out. Return: -1: the line is broken */
+/* nothing but Ctrl-C was read at once: a key, and not a byte of what is pasted */
+static bool is_key(const struct line *l)
+{
+	for (size_t i = 0; i < l->have; i++) {
+		if (l->in[i] != KEY_INTERRUPT)
+			return false;
+	}
+	return l->at == 1;
+}
+
+/* up to its end mark, which is left out; Ctrl-C drops one that has none. Return: -1: the line is broken */
 static int read_paste(struct line *l, struct ak_buf *out)
 {
 	static const char end[] = PASTE_END;
@@ -260,6 +270,11 @@ static int read_paste(struct line *l, struct ak_buf *out)
 			return rc;
 		if (rc == 0)
 			break;
+		if (c == KEY_INTERRUPT && is_key(l)) {
+			l->have = l->at = 0;
+			l->broken = DROPPED;
+			return -1;
+		}
 		if (c == (unsigned char)end[have]) {
 			have++;
 			continue;

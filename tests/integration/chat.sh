@@ -163,6 +163,10 @@ chat '[["ak> ","\u001b[200~/exit\nrm -rf x\n\u001b[201~\r"],["One message.[^>]*a
 	["\\[paste 1: 1 line","\u0003"],["\\[dropped\\][^>]*ak> ","\u0003"]]'
 is "exit code" "$RC" 0
 unlike "what a paste holds is not obeyed" "$(out)" $'\033'
+say
+# without an end: what is typed belongs to it for as long as it goes on
+chat '[["ak> ","\u001b[200~abc"],["",{"again":"\u0003"}],["\\[dropped\\][^>]*ak> ","/exit\r"]]'
+is "exit code" "$RC" 0
 
 t line-editing-and-history
 TERM=xterm
