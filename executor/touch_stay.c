@@ -25,16 +25,23 @@ void touch_stay_init(struct touch_stay *t)
 	*t = (struct touch_stay){ .sock = -1 };
 }
 
-/* no session, and nobody works with it */
-static bool is_left(int sessions, int dir, const char *name)
+static bool has_session(int sessions, const char *name)
 {
-	AK_AUTO_FD fd = -1;
 	struct stat st;
 
-	if (strncmp(name, "s-", 2) != 0 || (sessions >= 0 && fstatat(sessions, name, &st, AT_SYMLINK_NOFOLLOW) == 0))
-		return false;
+	return sessions >= 0 && fstatat(sessions, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* no session, and nobody works with it: locked while it goes, so that whoever wants it meanwhile makes it anew */
+static void sweep_one(int sessions, int dir, const char *name)
+{
+	AK_AUTO_FD fd = -1;
+
+	if (strncmp(name, "s-", 2) != 0 || has_session(sessions, name))
+		return;
 	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && !has_session(sessions, name))
+		(void)ws_remove(dir, name, NULL);
 }
 
 /* what a session that was removed, or stored nothing, has left; what cannot be looked at stays */
@@ -50,8 +57,7 @@ static void sweep(const struct hostinfo *h, int dir)
 		return;
 	}
 	for (unsigned n = 0; n < SWEEP_MAX && (e = readdir(d)) != NULL; n++)
-		if (is_left(sessions, dir, e->d_name))
-			(void)ws_remove(dir, e->d_name, NULL);
+		sweep_one(sessions, dir, e->d_name);
 	(void)closedir(d);
 }
 

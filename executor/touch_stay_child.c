@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <linux/openat2.h>
@@ -27,6 +28,8 @@
 #include "executor/workspace/touched.h"
 
 #define LINKS_MAX 16	/* as the sandbox's init */
+#define FOLDER_TRIES 100u	/* while another run sweeps */
+#define FOLDER_WAIT_NS 5000000
 
 /* ---- where a path leads ---- */
 
@@ -170,19 +173,43 @@ struct keeping {
 	bool open;
 };
 
-static int open_session(struct keeping *k, const struct touch_order *o, struct ak_err *err)
+/* Return: the folder, locked; -ESTALE: it was just being swept, and is to be made anew; or another negative errno */
+static int take_folder(int at, const char *name, struct ak_err *err)
 {
 	AK_AUTO_FD dir = -1;
+	struct stat opened, named;
 
-	if (k->open)
-		return ak_err_set(err, EALREADY, "the session was named already");
-	if (mkdirat(k->c->dir, o->session, 0700) < 0 && errno != EEXIST)
+	if (mkdirat(at, name, 0700) < 0 && errno != EEXIST)
 		return ak_err_sys(err, errno, "make a folder for the files that tools change");
-	dir = openat(k->c->dir, o->session, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	dir = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir < 0 && errno == ENOENT)
+		return -ESTALE;
 	if (dir < 0)
 		return ak_err_sys(err, errno, "open the folder for the files that tools change");
 	if (flock(dir, LOCK_EX | LOCK_NB) < 0)
-		return ak_err_sys(err, errno, "lock the folder for the files that tools change");
+		return errno == EWOULDBLOCK ? -ESTALE : ak_err_sys(err, errno, "lock the folder for the files that tools change");
+	if (fstat(dir, &opened) < 0 || fstatat(at, name, &named, AT_SYMLINK_NOFOLLOW) < 0 || named.st_ino != opened.st_ino ||
+	    named.st_dev != opened.st_dev)
+		return -ESTALE;
+	return ak_fd_take(&dir);
+}
+
+static int open_session(struct keeping *k, const struct touch_order *o, struct ak_err *err)
+{
+	static const struct timespec moment = { .tv_nsec = FOLDER_WAIT_NS };
+	AK_AUTO_FD dir = -ESTALE;
+
+	if (k->open)
+		return ak_err_set(err, EALREADY, "the session was named already");
+	for (unsigned i = 0; dir == -ESTALE && i < FOLDER_TRIES; i++) {
+		if (i > 0)
+			(void)nanosleep(&moment, NULL);
+		dir = take_folder(k->c->dir, o->session, err);
+	}
+	if (dir == -ESTALE)
+		return ak_err_sys(err, EWOULDBLOCK, "lock the folder for the files that tools change");
+	if (dir < 0)
+		return dir;
 	memcpy(k->session, o->session, sizeof(k->session));
 	k->stored = o->flags & AK_SESSION_STORED;
 	k->open = touched_open(ak_fd_take(&dir), k->c->root, &k->files, err) == 0;

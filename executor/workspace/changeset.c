@@ -156,18 +156,22 @@ int changeset_create(int sessions, const struct changeset_meta *meta, const stru
 		     struct ak_err *err)
 {
 	struct changeset cs = CHANGESET_NONE;
+	char made[STATE_NEW_MAX];
 	int r;
 
 	cs.meta = *meta;
-	cs.dir = state_new_dir(sessions, CHANGESET_PREFIX, cs.id, sizeof(cs.id), err);
+	cs.dir = state_new_dir(sessions, made, err);
 	if (cs.dir < 0)
 		return cs.dir;
 	r = fill(&cs, top);
+	if (r < 0)
+		(void)ak_err_sys(err, -r, "make a changeset in the state folder");
+	else
+		r = state_name_dir(sessions, made, CHANGESET_PREFIX, cs.id, sizeof(cs.id), err);
 	if (r < 0) {
-		(void)ak_err_sys(err, -r, "make the changeset %s in the state folder", cs.id);
 		if (r == -ENOSPC || r == -EDQUOT)
 			ak_err_hint(err, "make room there, or set XDG_STATE_HOME to a folder on another disk");
-		(void)ws_remove(sessions, cs.id, NULL);
+		(void)ws_remove(sessions, made, NULL);
 		changeset_close(&cs);
 		return r;
 	}
@@ -417,6 +421,16 @@ static void sweep_one(int sessions, const char *id)
 	changeset_close(&cs);
 }
 
+/* what a crash has left of one that was being made */
+static void sweep_new(int sessions, const char *name)
+{
+	AK_AUTO_FD dir = openat(sessions, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	AK_AUTO_FD lock = dir < 0 ? -1 : open_lock(dir, false);
+
+	if (dir >= 0 && (lock < 0 ? errno == ENOENT : flock(lock, LOCK_EX | LOCK_NB) == 0))
+		(void)ws_remove(sessions, name, NULL);
+}
+
 void changeset_sweep(int sessions)
 {
 	struct ak_dir d AK_UNINIT;
@@ -430,6 +444,11 @@ void changeset_sweep(int sessions)
 		char path[CHANGESET_ID_MAX + 16];
 		bool whole;
 
+		if (state_new_left(sessions, name, STATE_NEW_SECONDS)) {
+			looked++;
+			sweep_new(sessions, name);
+			continue;
+		}
 		if (!state_id_ok(name, CHANGESET_PREFIX))
 			continue;
 		(void)snprintf(path, sizeof(path), "%s/" META, name);

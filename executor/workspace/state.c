@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "executor/hostinfo.h"
@@ -82,17 +83,24 @@ int state_open(const struct hostinfo *h, const char *sub, bool make, struct ak_e
 	return runtime_open_dir(top, sub, shown, err);
 }
 
-int state_new_dir(int dir, const char *prefix, char *ret, size_t cap, struct ak_err *err)
+static int fresh_name(const char *prefix, char *ret, size_t cap, struct ak_err *err)
+{
+	uint32_t random;
+	int n;
+
+	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		return ak_err_sys(err, errno, "getrandom");
+	n = snprintf(ret, cap, "%s%0*x", prefix, ID_HEX, random & 0xffffff);
+	return n < 0 || (size_t)n >= cap ? ak_err_set(err, EINVAL, "no room for an id") : 0;
+}
+
+int state_new_dir(int dir, char ret[static STATE_NEW_MAX], struct ak_err *err)
 {
 	for (int i = 0; i < ID_TRIES; i++) {
-		uint32_t random;
-		int n, fd;
+		int fd, r = fresh_name(STATE_NEW_PREFIX, ret, STATE_NEW_MAX, err);
 
-		if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
-			return ak_err_sys(err, errno, "getrandom");
-		n = snprintf(ret, cap, "%s%0*x", prefix, ID_HEX, random & 0xffffff);
-		if (n < 0 || (size_t)n >= cap)
-			return ak_err_set(err, EINVAL, "no room for an id");
+		if (r < 0)
+			return r;
 		if (mkdirat(dir, ret, 0700) < 0) {
 			if (errno == EEXIST)
 				continue;
@@ -102,6 +110,35 @@ int state_new_dir(int dir, const char *prefix, char *ret, size_t cap, struct ak_
 		return fd < 0 ? ak_err_sys(err, errno, "open a folder in the state folder") : fd;
 	}
 	return ak_err_set(err, EEXIST, "no free id found in the state folder");
+}
+
+int state_name_dir(int dir, const char *made, const char *prefix, char *ret, size_t cap, struct ak_err *err)
+{
+	for (int i = 0; i < ID_TRIES; i++) {
+		int r = fresh_name(prefix, ret, cap, err);
+
+		if (r < 0)
+			return r;
+		if (faccessat(dir, ret, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+			continue;
+		/* a folder replaces only an empty one: of two that take one name at once, the later one fails */
+		if (renameat(dir, made, dir, ret) == 0)
+			return 0;
+		if (errno != EEXIST && errno != ENOTEMPTY)
+			return ak_err_sys(err, errno, "name a folder in the state folder");
+	}
+	return ak_err_set(err, EEXIST, "no free id found in the state folder");
+}
+
+bool state_new_left(int dir, const char *name, long seconds)
+{
+	struct timespec now;
+	struct stat st;
+
+	if (!state_id_ok(name, STATE_NEW_PREFIX) || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    clock_gettime(CLOCK_REALTIME, &now) < 0)
+		return false;
+	return now.tv_sec - st.st_ctim.tv_sec > seconds;
 }
 
 bool state_id_ok(const char *id, const char *prefix)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash source=lib.sh
 # The workspace as a transaction: --write cow, diff, apply, discard, sessions, protected names in apply.
-# COW_ROUNDS: rounds of random trees and operations (8); COW_RUNS: runs after which the host must be as it was (4).
+# COW_ROUNDS: rounds of random trees and operations (8); COW_RUNS: runs after which the host must be as it was (4); COW_BEGIN: runs of each
+# of eight that begin at once (12).
 . "$TESTS/lib.sh"
 
 t "state-folder-works"
@@ -572,6 +573,28 @@ for sid in $(ls "$XDG_STATE_HOME/ak/sessions"); do
 	wait_for sh -c "'$AK' discard $sid || ! test -e '$XDG_STATE_HOME/ak/sessions/$sid'" || nok "discard $sid"
 done
 is "and nothing stays in the state folder" "$(ls "$XDG_STATE_HOME/ak/sessions")" ""
+
+# what one run is just making is not what another one sweeps
+t "runs-that-begin-at-once-leave-each-other-alone"
+begin_many() {
+	for ((i = 0; i < ${COW_BEGIN:-12}; i++)); do
+		"$AK" exec -C "$DIR/at-once/$1" --write cow -q -c "$2" >/dev/null 2>>"$DIR/at-once/err-$1" || echo failed >>"$DIR/at-once/err-$1"
+	done
+}
+mkdir "$DIR/at-once"
+for ((n = 0; n < 8; n++)); do
+	mkdir "$DIR/at-once/$n"
+	begin_many "$n" true &
+	pids[n]=$!
+done
+wait "${pids[@]}"
+is "no run fails" "$(cat "$DIR"/at-once/err-*)" ""
+is "and nothing stays" "$(ls -A "$XDG_STATE_HOME/ak/sessions")" ""
+mkdir -p "$XDG_STATE_HOME/ak/sessions/.new-00000a/layer" "$XDG_STATE_HOME/ak/sessions/.new-00000b"
+ak --write cow -q -- true
+is "what may be just made is not swept" "$(ls -A "$XDG_STATE_HOME/ak/sessions")" ".new-00000a
+.new-00000b"
+rm -r "$XDG_STATE_HOME/ak/sessions/".new-*
 
 t "apply-equals-running-direct"
 if [ -n "$PY" ]; then

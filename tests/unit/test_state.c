@@ -8,9 +8,11 @@
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "executor/shared/ak_err.h"
+#include "executor/workspace/fsat.h"
 
 START_TEST(file_systems_that_cannot_are_named)
 {
@@ -55,6 +57,35 @@ START_TEST(ids_have_one_form)
 }
 END_TEST
 
+/* what is being made has a name that no sweeper takes for a whole one, until it gets its own */
+START_TEST(a_new_folder_gets_its_name_when_it_is_whole)
+{
+	char top[] = "/tmp/ak-state-XXXXXX", made[STATE_NEW_MAX], id[16];
+	struct ak_err err = {0};
+	int dir, fd;
+
+	ck_assert_ptr_nonnull(mkdtemp(top));
+	dir = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = state_new_dir(dir, made, &err);
+	ck_assert_int_ge(fd, 0);
+	ck_assert(!state_id_ok(made, "c-"));
+	ck_assert(!state_new_left(dir, made, STATE_NEW_SECONDS));
+	ck_assert(state_new_left(dir, made, -1));
+	ck_assert_int_eq(mkdirat(fd, "in", 0700), 0);
+	ck_assert_int_eq(state_name_dir(dir, made, "c-", id, sizeof(id), &err), 0);
+	ck_assert(state_id_ok(id, "c-"));
+	ck_assert(!state_new_left(dir, id, -1));
+	ck_assert_int_eq(faccessat(fd, "in", F_OK, 0), 0);
+	ck_assert(faccessat(dir, made, F_OK, 0) < 0);
+	ck_assert_int_eq(state_name_dir(dir, made, "c-", id, sizeof(id), &err), -ENOENT);
+	ck_assert_int_eq(state_name_dir(dir, made, "much-too-long-for-it-", id, sizeof(id), &err), -EINVAL);
+	ck_assert_int_eq(unlinkat(fd, "in", AT_REMOVEDIR), 0);
+	close(fd);
+	close(dir);
+	ck_assert_int_eq(ws_remove(AT_FDCWD, top, &err), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("state");
@@ -63,6 +94,7 @@ int main(void)
 	tcase_add_test(t, file_systems_that_cannot_are_named);
 	tcase_add_test(t, a_refusal_says_the_way_out);
 	tcase_add_test(t, ids_have_one_form);
+	tcase_add_test(t, a_new_folder_gets_its_name_when_it_is_whole);
 	suite_add_tcase(s, t);
 
 	SRunner *r = srunner_create(s);
