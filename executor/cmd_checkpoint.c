@@ -214,10 +214,11 @@ int checkpoint_open(struct checkpoint *c, char *const env[], bool make, bool sti
 	if (c->root < 0)
 		return ak_err_sys(err, errno, "workspace \"%.300s\"", c->workspace);
 	r = check_place(c, err);
-	if (r == 0 && still && !c->args->live)
-		r = busy_alone(&c->host, c->root, c->workspace, stay, err);
+	/* first, as it waits for another `ak checkpoint`, which would look like a command at work there */
 	if (r == 0)
 		r = ckpt_store_open(&c->host, c->workspace, make, &c->store, err);
+	if (r == 0 && still && !c->args->live)
+		r = busy_alone(&c->host, c->root, c->workspace, stay, err);
 	if (r == 0)
 		ckpt_open_recover(c->root, &c->store);
 	return r;
@@ -225,8 +226,8 @@ int checkpoint_open(struct checkpoint *c, char *const env[], bool make, bool sti
 
 void checkpoint_close(struct checkpoint *c)
 {
+	ak_fd_close(&c->root);	/* before the store, which others wait for */
 	ckpt_store_close(&c->store);
-	ak_fd_close(&c->root);
 	free(c->workspace);
 	hostinfo_release(&c->host);
 }

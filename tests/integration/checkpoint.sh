@@ -152,6 +152,20 @@ if need git; then
 	is "git afterwards" "$(state)" "$(cat "$DIR/before")"
 	is "ignored files" "$(cat "$WS/ign")" keep
 fi
+t "one-after-the-other"
+mkdir -p "$WS/many"
+for ((i = 0; i < 300; i++)); do echo "$i" >"$WS/many/$i"; done
+before=$(cp_ list; wc -l <"$O")
+for ((i = 0; i < 6; i++)); do
+	"$AK" checkpoint save -C "$WS" >"$DIR/one-$i" 2>&1 &
+	pids[i]=$!
+done
+wait "${pids[@]}"
+is "all are made" "$(cat "$DIR"/one-? | grep -vc '^k-[0-9a-f]\{6\}$')" 0
+is "each its own" "$(sort -u "$DIR"/one-? | wc -l)" 6
+is "and listed" "$(($(cp_ list; wc -l <"$O") - before))" 6
+rm -r "$WS/many"
+
 
 t "CKP-09:somebody-is-at-work"
 save
