@@ -462,6 +462,7 @@ static int finish(struct exec_run *r, struct ak_err *err, bool failed)
 	} else if (r->have_result) {
 		rep.stage = result_error(&r->result, err);
 		rep.error = rep.stage ? err : NULL;
+		rep.failed = true;
 	}
 	if (r->p.have_plan)
 		observing_told(&r->ob, &r->p.plan);

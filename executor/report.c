@@ -429,7 +429,7 @@ void report_json(const struct report *r, struct ak_buf *out)
 	ak_json_obj(&j, NULL);
 	ak_json_str(&j, "schema", "ak-exec/1");
 	ak_json_str(&j, "status", status_name(r->run ? r->run->status : RUN_FAILED));
-	ak_json_i64(&j, "exit_code", r->run ? r->run->exit_code : 125);
+	ak_json_i64(&j, "exit_code", r->run && !r->failed ? r->run->exit_code : 125);
 	put_signal(&j, r->run ? r->run->signal : 0);
 	put_output(&j, r);
 	put_times(&j, r);

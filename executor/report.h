@@ -27,6 +27,7 @@ struct report {
 	const struct run_result *run;	/* NULL when nothing was started */
 	const struct denials *denials;	/* refused calls; NULL: not observed */
 	const struct ak_err *error;	/* NULL: none */
+	bool failed;			/* ak ends with 125, whatever became of the command */
 	const char *stage;		/* "usage", "plan", "setup", "confine", "cwd", "exec", "report", "relay"; NULL */
 	const struct protected_report *protected;	/* of a direct run; NULL: not looked at */
 	uint64_t setup_ns;		/* start of ak to the command's fork */

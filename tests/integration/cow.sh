@@ -134,6 +134,7 @@ aks discard
 ak --write cow --apply always --json -c 'mkdir .vscode; echo {} >.vscode/tasks.json; echo d >a'
 is "protected: 125" "$RC" 125
 is "stage" "$(js 'd["error"]["stage"]')" apply
+is "in the object too, beside what became of the command" "$(js '[d["status"],d["exit_code"],d["signal"]]')" "['exited', 125, None]"
 like "named" "$(js 'd["error"]["message"]')" "protected name.*\.vscode/tasks\.json"
 is "nothing was applied" "$(cat "$WS/a")" b
 is "protected is listed" "$(js '[p["path"] for p in d["changes"]["protected"]]')" "['.vscode/tasks.json']"
