@@ -13,6 +13,7 @@
 #include "executor/shared/ak_path.h"
 #include "executor/workspace/ckpt_compare.h"
 #include "executor/workspace/ckpt_restore.h"
+#include "executor/workspace/copy.h"
 
 #define TMP_PREFIX ".ak-restore-"
 #define TMP_BYTES (sizeof(TMP_PREFIX) + CKPT_ID_MAX)
@@ -173,6 +174,12 @@ static void put_result(const struct checkpoint *c, const struct ckpt_restore *r,
 	ak_buf_str(out, "\n");
 }
 
+static void tell_dropped(const struct checkpoint *c, size_t n)
+{
+	if (n > 0)
+		checkpoint_tell(c, WS_XATTR_DROPPED_FMT, n, n == 1 ? "" : "s");
+}
+
 /* Return: 0; 1 when something is not as it was */
 static int verify(struct checkpoint *c, struct ckpt_restore *r, const char *id, const char *before, struct ak_buf *out, struct ak_err *err)
 {
@@ -192,6 +199,7 @@ static int verify(struct checkpoint *c, struct ckpt_restore *r, const char *id, 
 			checkpoint_tell(c, "and %zu more", r->kept - r->ntold);
 		if (differ > 0)
 			checkpoint_tell(c, "%zu paths are not as they were; `ak checkpoint diff --stat %s` lists them", differ, id);
+		tell_dropped(c, ckpt_overlay_lost(r->want, &s.tree, r->paths));
 		put_result(c, r, id, before, differ, out);
 	}
 	ckpt_scan_release(&s);

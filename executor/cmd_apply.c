@@ -11,6 +11,7 @@
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_err.h"
 #include "executor/workspace/apply.h"
+#include "executor/workspace/copy.h"
 #include "executor/workspace/owner.h"
 #include "executor/workspace/protected_place.h"
 
@@ -98,19 +99,23 @@ static int refuse(const struct work *w, const struct apply *a)
 
 static int take(struct work *w, struct apply *a, struct ak_err *err)
 {
-	size_t todo = a->n[APPLY_DO];
+	size_t todo = a->n[APPLY_DO], dropped = 0;
 	int r;
 
 	list(a, APPLY_PROTECTED, "protected");
 	list(a, APPLY_SPECIAL, "left out, a special file");
+	a->dropped = &dropped;
 	r = changeset_mark(&w->c->cs, true, err);
 	if (r == 0)
 		r = apply_run(a, err);
+	a->dropped = NULL;
 	if (r < 0) {
 		if (!err->hint[0])
 			ak_err_hint(err, "`ak apply %s` goes on where this stopped", w->c->cs.id);
 		return named_fail(err);
 	}
+	if (dropped)
+		changes_say(WS_XATTR_DROPPED_FMT, dropped, dropped == 1 ? "" : "s");
 	changes_say("%zu change%s applied to %s", todo, todo == 1 ? "" : "s", w->c->cs.meta.workspace);
 	return keep_rest(w, a, err);
 }

@@ -43,6 +43,7 @@
 #include "executor/shared/ak_weaken.h"
 #include "executor/stream.h"
 #include "executor/workspace/apply_text.h"
+#include "executor/workspace/copy.h"
 
 #define EXIT_FAILED 125
 
@@ -270,6 +271,8 @@ static int end_changes(struct exec_run *r, struct ak_err *err)
 		r->stage = "apply";
 	if (r->cow.applied)
 		tell_special(r);
+	if (r->cow.dropped)
+		plan_notice(&r->p.plan, WS_XATTR_DROPPED_FMT, r->cow.dropped, r->cow.dropped == 1 ? "" : "s");
 	return e;
 }
 
@@ -459,10 +462,10 @@ static int finish(struct exec_run *r, struct ak_err *err, bool failed)
 	if (failed) {
 		rep.error = err;
 		rep.stage = r->stage;
+		rep.failed = true;
 	} else if (r->have_result) {
 		rep.stage = result_error(&r->result, err);
 		rep.error = rep.stage ? err : NULL;
-		rep.failed = true;
 	}
 	if (r->p.have_plan)
 		observing_told(&r->ob, &r->p.plan);

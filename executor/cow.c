@@ -228,6 +228,7 @@ int cow_end(struct cow *c, bool apply, struct ak_err *err, struct ak_err *warn)
 		r = take_changes(c, warn);
 	c->known = r == 0;
 	c->applied = c->shared && c->shared->applied;
+	c->dropped = c->shared ? c->shared->dropped : 0;
 	c->kept = !c->shared || !c->shared->removed;
 	if (!apply || c->applied || (c->known && !c->kept))
 		return 0;

@@ -36,6 +36,7 @@ struct cow {
 	bool known;			/* @changes was read */
 	struct journal changes;
 	bool applied;			/* taken over, and the changeset is gone */
+	size_t dropped;			/* attributes that were not taken over, see struct apply */
 	bool kept;			/* the changeset is still there */
 	/* exec --in: what a sandbox that stays has changed so far */
 	bool open;			/* its changeset is its executor's; here are only its id and @changes */

@@ -124,7 +124,8 @@ int scribe_take_over(struct cow *c, const char *prefix, struct journal *j, struc
 
 	(void)snprintf(temp, sizeof(temp), CHANGESET_TEMP_FMT, c->cs.id);
 	*ret = (struct apply){ .upper = c->cs.upper, .lower = c->lower, .j = j, .temp = temp, .allow = c->allow,
-			       .prefix = prefix, .resumed = changeset_has(&c->cs, "applying") };
+			       .prefix = prefix, .resumed = changeset_has(&c->cs, "applying"),
+			       .dropped = c->shared ? &c->shared->dropped : NULL };
 	if (ret->resumed)
 		apply_clean(ret);
 	r = apply_check(ret, err);
@@ -135,6 +136,7 @@ int scribe_take_over(struct cow *c, const char *prefix, struct journal *j, struc
 	if (r == 0)
 		r = apply_run(ret, err);
 	ret->temp = NULL;
+	ret->dropped = NULL;
 	if (r < 0 && err && !err->hint[0])
 		ak_err_hint(err, "the changes are kept as %s: `ak apply %s` goes on", c->cs.id, c->cs.id);
 	return r;

@@ -26,6 +26,7 @@ struct protected_place;
 struct cow_shared {
 	struct ak_err scan;	/* code 0: the journal is in the memory file and in the changeset */
 	struct ak_err apply;	/* why nothing was taken over */
+	size_t dropped;		/* attributes that were not taken over, see struct apply */
 	bool applied;
 	bool removed;		/* the changeset is gone */
 };

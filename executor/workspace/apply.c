@@ -84,6 +84,7 @@ static int put_file(const struct apply *a, int dir, const char *name, const stru
 	static const struct ws_ident nothing;
 	char link[WS_PATH_MAX + 1] AK_UNINIT;
 	struct ws_file f = { .src = -1, .mode = c->now.mode & 07777, .uid = -1, .gid = -1, .mtime_ns = c->now.mtime_ns,
+			     .dropped = a->dropped,
 			     .old = is_dir(&c->old) ? &nothing : &c->old };
 	const char *from_name;
 	AK_AUTO_FD from = ws_open_parent(a->upper, c->path, &from_name);

@@ -37,6 +37,7 @@ struct apply {
 	const char *prefix;	/* what the workspace lies in: see protected_place.h; "": nothing */
 	bool resumed;		/* an earlier apply of it was ended in the middle: what it had taken away is no conflict */
 	bool force;		/* conflicts are overwritten; nothing that the changes do not name is ever deleted */
+	size_t *dropped;	/* grows by the attributes that were not taken over: see ws_copy_xattrs(); NULL: not counted */
 	/* out */
 	uint8_t *state;		/* enum apply_state of each change; owned */
 	size_t n[6];		/* how many have each state */

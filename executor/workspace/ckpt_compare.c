@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "executor/workspace/copy.h"
+
 static bool same_type(const struct ckpt_entry *a, const struct ckpt_entry *b)
 {
 	return (a->id.mode & S_IFMT) == (b->id.mode & S_IFMT);
@@ -53,6 +55,25 @@ bool ckpt_same_xattrs(const struct ckpt_entry *a, const struct ckpt_entry *b)
 			return false;
 	}
 	return true;
+}
+
+size_t ckpt_overlay_lost(const struct ckpt_tree *want, const struct ckpt_tree *now, const char *const *paths)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < want->n; i++) {
+		const struct ckpt_entry *e = &want->e[i], *is = NULL;
+		struct ckpt_xattr x;
+		uint32_t pos = 0;
+
+		while (e->same_as == CKPT_NO_LINK && ckpt_xattr_next(e, &pos, &x)) {
+			if (!ws_xattr_overlay(x.name) || !ckpt_in_scope(paths, e->path))
+				continue;
+			is = is ? is : ckpt_tree_find(now, e->path);
+			n += is && !has_xattr(is, &x);
+		}
+	}
+	return n;
 }
 
 enum ckpt_op ckpt_op_of(const struct ckpt_entry *a, const struct ckpt_entry *b)

@@ -27,6 +27,13 @@ bool ckpt_same_rights(const struct ckpt_entry *a, const struct ckpt_entry *b);
 bool ckpt_same_xattrs(const struct ckpt_entry *a, const struct ckpt_entry *b);
 
 /**
+ * ckpt_overlay_lost() - number of attributes user.overlay.* in @want that what is there in @now has not
+ * @now:	indexed
+ * @paths:	as ckpt_in_scope()
+ */
+size_t ckpt_overlay_lost(const struct ckpt_tree *want, const struct ckpt_tree *now, const char *const *paths);
+
+/**
  * ckpt_op_of() - what happened from @a to @b; one of them may be NULL
  * Other attributes or another time of a file count as CKPT_META; a folder's time and what could not be kept as CKPT_SAME.
  */

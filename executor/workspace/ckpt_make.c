@@ -86,7 +86,11 @@ static int set_xattrs(int fd, const char *path, const struct ckpt_entry *e)
 		return -errno;
 	r = drop_others(path, e);
 	while (r == 0 && ckpt_xattr_next(e, &pos, &x)) {
-		if (!has_xattr(path, &x) && setxattr(path, x.name, x.value, x.len, 0) < 0)
+		if (has_xattr(path, &x))
+			continue;
+		/* never written: what the checkpoint has of these, a command may have set */
+		if (ws_xattr_overlay(x.name) ? removexattr(path, x.name) < 0 && errno != ENODATA :
+					       setxattr(path, x.name, x.value, x.len, 0) < 0)
 			r = -errno;
 	}
 	return r;

@@ -61,12 +61,11 @@ static int matching(int a, int b)
 		count = list && x && y && (errno == EOPNOTSUPP || errno == ENOSYS) ? 0 : -1;
 	for (const char *p = list; len > 0 && p < list + len && count >= 0; p += strlen(p) + 1) {
 		ssize_t n, m;
-		char as[XATTR_NAME_MAX + 1];
 
-		if (!ws_xattr_kept(p, as))
+		if (!ws_xattr_kept(p))
 			continue;
 		n = fgetxattr(a, p, x, WS_XATTR_BYTES_MAX);
-		m = fgetxattr(b, as, y, WS_XATTR_BYTES_MAX);
+		m = fgetxattr(b, p, y, WS_XATTR_BYTES_MAX);
 		count = n >= 0 && n == m && memcmp(x, y, (size_t)n) == 0 ? count + 1 : -1;
 	}
 	free(list);
@@ -77,12 +76,12 @@ static int matching(int a, int b)
 
 static int count_kept(int fd)
 {
-	char *list = malloc(XATTR_LIST_MAX), as[XATTR_NAME_MAX + 1];
+	char *list = malloc(XATTR_LIST_MAX);
 	ssize_t len = list ? flistxattr(fd, list, XATTR_LIST_MAX) : -1;
 	int count = 0;
 
 	for (const char *p = list; len > 0 && p < list + len; p += strlen(p) + 1)
-		count += ws_xattr_kept(p, as);
+		count += ws_xattr_kept(p);
 	free(list);
 	return count;
 }

@@ -91,39 +91,31 @@ int ws_copy_data(int from, int to, uint64_t max)
 	return ftruncate(to, st.st_size) < 0 ? -errno : 0;
 }
 
-bool ws_xattr_kept(const char *name, char *ret_as)
+bool ws_xattr_kept(const char *name)
 {
-	static const char own[] = "user.overlay.";
-	size_t n = sizeof(own) - 1;
+	return strncmp(name, "user.", 5) == 0 && !ws_xattr_overlay(name);
+}
 
-	if (strncmp(name, "user.", 5) != 0 || strlen(name) > XATTR_NAME_MAX)
-		return false;
-	if (strncmp(name, own, n) != 0) {
-		(void)snprintf(ret_as, XATTR_NAME_MAX + 1, "%s", name);
-		return true;
-	}
-	/* a command's own attribute of that name, as the overlay keeps it */
-	if (strncmp(name + n, "overlay.", 8) != 0)
-		return false;
-	(void)snprintf(ret_as, XATTR_NAME_MAX + 1, "%s%s", own, name + n + 8);
-	return true;
+bool ws_xattr_overlay(const char *name)
+{
+	return strncmp(name, WS_XATTR_OVERLAY, sizeof(WS_XATTR_OVERLAY) - 1) == 0;
 }
 
 static int copy_xattr(int from, int to, const char *name, char *value)
 {
-	char as[XATTR_NAME_MAX + 1] AK_UNINIT;
 	ssize_t n;
 
-	if (!ws_xattr_kept(name, as))
+	if (!ws_xattr_kept(name))
 		return 0;
 	n = fgetxattr(from, name, value, WS_XATTR_BYTES_MAX);
 	if (n < 0)
 		return errno == ENODATA ? 0 : -errno;
-	return fsetxattr(to, as, value, (size_t)n, 0) < 0 ? -errno : 1;
+	return fsetxattr(to, name, value, (size_t)n, 0) < 0 ? -errno : 1;
 }
 
-int ws_copy_xattrs(int from, int to)
+int ws_copy_xattrs(int from, int to, size_t *dropped)
 {
+	static const char escaped[] = WS_XATTR_OVERLAY "overlay.";
 	ssize_t len = flistxattr(from, NULL, 0);
 	unsigned count = 0;
 	char *list, *value;
@@ -139,6 +131,8 @@ int ws_copy_xattrs(int from, int to)
 	for (char *p = list; r >= 0 && p && p < list + len; p += strlen(p) + 1) {
 		r = copy_xattr(from, to, p, value);
 		count += r == 1;
+		if (dropped)
+			*dropped += strncmp(p, escaped, sizeof(escaped) - 1) == 0;
 		if (count > WS_XATTRS_MAX)
 			r = -E2BIG;
 	}

@@ -7,6 +7,7 @@
 #define AK_WORKSPACE_COPY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -25,18 +26,27 @@ struct ak_err;
  */
 int ws_copy_data(int from, int to, uint64_t max);
 
-/**
- * ws_copy_xattrs() - take over extended attributes in the user namespace, but those of overlayfs itself
- * An escaped one (user.overlay.overlay.x) of an overlay's layer gets its name back.
- * Return: 0; -E2BIG over WS_XATTRS_MAX; -EOPNOTSUPP when @to's file system has none and there are some.
+/*
+ * The attributes by which overlayfs marks files when it is mounted with "userxattr". In a lower layer they hold too: a file with
+ * "metacopy" cannot be opened (EIO), an empty one with "whiteout" is not there. What a command itself sets under such a name, the overlay
+ * keeps in the upper layer as "user.overlay.overlay.NAME". Source: Documentation/filesystems/overlayfs.rst.
  */
-int ws_copy_xattrs(int from, int to);
+#define WS_XATTR_OVERLAY "user.overlay."
+/* what is said where some were not written: their number, "" or "s" */
+#define WS_XATTR_DROPPED_FMT "%zu attribute%s user.overlay.* left out: a later cow run would not see such a file, or not read it"
 
 /**
- * ws_xattr_kept() - is an extended attribute taken over?
- * @ret_as:	its name in the copy; XATTR_NAME_MAX + 1 bytes
+ * ws_copy_xattrs() - take over extended attributes in the user namespace, but those that mean something to overlayfs
+ * @dropped:	grows by the number of those that a command had set, as an overlay's upper layer has them; may be NULL
+ * Return: 0; -E2BIG over WS_XATTRS_MAX; -EOPNOTSUPP when @to's file system has none and there are some.
  */
-bool ws_xattr_kept(const char *name, char *ret_as);
+int ws_copy_xattrs(int from, int to, size_t *dropped);
+
+/** ws_xattr_kept() - is an extended attribute taken over? */
+bool ws_xattr_kept(const char *name);
+
+/** ws_xattr_overlay() - does it mean something to overlayfs? */
+bool ws_xattr_overlay(const char *name);
 
 /**
  * struct ws_file - what ws_install() puts in place
@@ -45,6 +55,7 @@ bool ws_xattr_kept(const char *name, char *ret_as);
  * @mode:	07777 bits of a regular file; set-id bits are dropped
  * @uid, @gid:	owner; -1: leave as it comes
  * @mtime_ns:	-1: leave as it comes
+ * @dropped:	see ws_copy_xattrs(); may be NULL
  * @old:	what must still be there (all zero: nothing); checked directly before the rename. NULL: anything but a folder
  */
 struct ws_file {
@@ -53,6 +64,7 @@ struct ws_file {
 	uint32_t mode;
 	int64_t uid, gid;
 	int64_t mtime_ns;
+	size_t *dropped;
 	const struct ws_ident *old;
 };
 

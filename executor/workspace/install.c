@@ -45,7 +45,7 @@ static int make_file(int dir, const char *tmp, const struct ws_file *f)
 		return -errno;
 	r = ws_copy_data(f->src, fd, UINT64_MAX);
 	if (r == 0)
-		r = ws_copy_xattrs(f->src, fd);
+		r = ws_copy_xattrs(f->src, fd, f->dropped);
 	if (r < 0)
 		return r;
 	if ((f->uid >= 0 || f->gid >= 0) && fchown(fd, (uid_t)f->uid, (gid_t)f->gid) < 0)

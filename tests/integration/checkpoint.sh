@@ -97,6 +97,30 @@ is "holes" "$(($(stat -c %b "$WS/deep/a/sparse") < 1000))" 1
 is "attribute" "$("$PY" -c 'import os,sys
 try: print(os.getxattr(sys.argv[1], "user.k"))
 except OSError: print(b"v\0w")' "$WS/run")" "b'v\\x00w'"
+# marks of overlayfs: taken away by a restore, and never written
+mark() {
+	"$PY" -c 'import os,sys
+try: os.setxattr(sys.argv[1], sys.argv[2], b"y")
+except OSError: print("none")' "$WS/run" user.overlay.metacopy
+}
+overlay_names() {
+	"$PY" -c 'import os,sys
+print([n for n in os.listxattr(sys.argv[1]) if "overlay" in n])' "$WS/run"
+}
+if [ "$(mark)" = "" ]; then
+	cp_ restore "$ID"
+	is "a mark is taken away" "$(overlay_names)" "[]"
+	mark
+	whole=$ID
+	save
+	cp_ restore "$ID"
+	is "and stays where it was" "$(overlay_names)$(err)" "['user.overlay.metacopy']"
+	rm "$WS/run"
+	cp_ restore "$ID"
+	is "but is not written" "$(overlay_names)" "[]"
+	like "which is said" "$(err)" "1 attribute user.overlay.. left out"
+	ID=$whole
+fi
 rm -r "$WS/deep" "$WS/run"
 ln -s /etc "$WS/deep"
 mkdir "$WS/run"
@@ -128,6 +152,20 @@ else
 	is "bytes" "$(cat "$WS/c/d/f")" x
 fi
 
+t "one-after-the-other"
+mkdir -p "$WS/many"
+for ((i = 0; i < 300; i++)); do echo "$i" >"$WS/many/$i"; done
+before=$(cp_ list; wc -l <"$O")
+for ((i = 0; i < 6; i++)); do
+	"$AK" checkpoint save -C "$WS" >"$DIR/one-$i" 2>&1 &
+	pids[i]=$!
+done
+wait "${pids[@]}"
+is "all are made" "$(cat "$DIR"/one-? | grep -vc '^k-[0-9a-f]\{6\}$')" 0
+is "each its own" "$(sort -u "$DIR"/one-? | wc -l)" 6
+is "and listed" "$(($(cp_ list; wc -l <"$O") - before))" 6
+rm -r "$WS/many"
+
 t "CKP-07:git-sees-nothing"
 if need git; then
 	export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
@@ -152,20 +190,6 @@ if need git; then
 	is "git afterwards" "$(state)" "$(cat "$DIR/before")"
 	is "ignored files" "$(cat "$WS/ign")" keep
 fi
-t "one-after-the-other"
-mkdir -p "$WS/many"
-for ((i = 0; i < 300; i++)); do echo "$i" >"$WS/many/$i"; done
-before=$(cp_ list; wc -l <"$O")
-for ((i = 0; i < 6; i++)); do
-	"$AK" checkpoint save -C "$WS" >"$DIR/one-$i" 2>&1 &
-	pids[i]=$!
-done
-wait "${pids[@]}"
-is "all are made" "$(cat "$DIR"/one-? | grep -vc '^k-[0-9a-f]\{6\}$')" 0
-is "each its own" "$(sort -u "$DIR"/one-? | wc -l)" 6
-is "and listed" "$(($(cp_ list; wc -l <"$O") - before))" 6
-rm -r "$WS/many"
-
 
 t "CKP-09:somebody-is-at-work"
 save

@@ -575,6 +575,42 @@ for sid in $(ls "$XDG_STATE_HOME/ak/sessions"); do
 done
 is "and nothing stays in the state folder" "$(ls "$XDG_STATE_HOME/ak/sessions")" ""
 
+# attributes by which overlayfs marks files spoil them for later cow runs, wherever they come from
+t "marks-of-the-overlay-are-not-taken-over"
+# marks MODE - set them in a run with MODE
+marks() {
+	echo x >"$WS/a"
+	run env -C "$WS" "$AK" exec $1 -- "$PY" -c 'import os
+open("new", "w").close()
+open("a", "a").write("y")
+try:
+	os.setxattr("new", "user.kept", b"1")
+	os.setxattr("a", "user.overlay.metacopy", b"y")
+	os.setxattr("new", "user.overlay.whiteout", b"y")
+except OSError: print("none")'
+}
+names() {
+	"$PY" -c 'import os,sys
+for n in "a", "new": print(n, sorted(os.listxattr(os.path.join(sys.argv[1], n))))' "$WS"
+}
+marks "--write cow"
+if [ -z "$PY" ] || [ -n "$(out)" ]; then
+	skip "no such attributes in a cow run here"
+else
+	aks apply
+	is "applied" "$RC" 0
+	like "and said" "$(err)" "2 attributes user.overlay.. left out"
+	is "what is no mark is taken over" "$(names)" "a []
+new ['user.kept']"
+	ak --write cow -q -c 'cat a >/dev/null && test -e new && echo both'
+	is "a later run sees both" "$(out)" both
+	marks "--write cow --apply always"
+	like "said by the run itself" "$(err)" "1 attribute user.overlay.. left out"
+	is "nor does that take them over" "$(names)" "a []
+new ['user.kept']"
+fi
+rm -f "$WS/a" "$WS/new"
+
 # what one run is just making is not what another one sweeps
 t "runs-that-begin-at-once-leave-each-other-alone"
 begin_many() {
