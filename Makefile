@@ -176,7 +176,8 @@ $(B)/seccomp/filters_gen.c: $(B)/seccomp/compile $(wildcard seccomp/profiles/*.j
 # --- ak-policy: the reader of what users write in JSON; a program of its own, so that the executor parses none ------------
 POLICY_SRC := $(wildcard seccomp/policy*.c seccomp/docker*.c seccomp/json_read.c seccomp/gitkeys.c) seccomp/compile_build.c seccomp/compile_dag.c \
 	seccomp/compile_layout.c seccomp/compile_nr.c executor/shared/ak_filter_file.c executor/shared/ak_wire.c executor/shared/ak_fd.c \
-	executor/shared/ak_config_file.c executor/shared/ak_config_keys.c executor/shared/ak_parse.c executor/shared/ak_git_ident.c
+	executor/shared/ak_config_file.c executor/shared/ak_config_keys.c executor/shared/ak_config_provider.c executor/shared/ak_parse.c \
+	executor/shared/ak_git_ident.c
 POLICY_OBJ := $(POLICY_SRC:%.c=$(B)/policy/%.o) $(B)/policy/shipped.o
 POLICY_LIBS = $(shell $(PKG_CONFIG) --libs libseccomp)
 $(B)/policy/%.o: %.c

@@ -96,12 +96,18 @@ static int check_file(int fd, const char *path, struct ak_err *err)
 
 	if (fstat(fd, &st) < 0)
 		return ak_err_sys(err, errno, "look at the key file %s", path);
-	if (!S_ISREG(st.st_mode) || (st.st_uid != 0 && st.st_uid != geteuid()) || (st.st_mode & 077) != 0) {
-		(void)ak_err_set(err, EPERM, "the key file %s is no file that only you can read", path);
-		ak_err_hint(err, "run: chmod 600 %s", path);
+	if (!S_ISREG(st.st_mode))
+		return ak_err_set(err, EPERM, "the key file %s is not a regular file", path);
+	if (st.st_uid != 0 && st.st_uid != geteuid()) {
+		(void)ak_err_set(err, EPERM, "the key file %s belongs to uid %u, neither to you nor to root", path, (unsigned)st.st_uid);
+		ak_err_hint(err, "make a copy of your own, with mode 600");
 		return -EPERM;
 	}
-	return 0;
+	if ((st.st_mode & 077) == 0)
+		return 0;
+	(void)ak_err_set(err, EPERM, "the key file %s can be read or written by others (mode %03o)", path, (unsigned)st.st_mode & 0777);
+	ak_err_hint(err, "run: chmod 600 %s", path);
+	return -EPERM;
 }
 
 /* Lines of @text without comments, each a list. */

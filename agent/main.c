@@ -18,6 +18,7 @@ struct command {
 static const struct command commands[] = {
 	{"prices", cmd_prices},
 	{"models", cmd_models},
+	{"models-of", cmd_models_of},
 	{"report", cmd_report},
 	{"run", cmd_run},
 	{"chat", cmd_chat},

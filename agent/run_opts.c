@@ -174,6 +174,23 @@ static int set_unknown_price(struct run_opts *o, const struct opt *d, const char
 	return o->limits.unknown_price_ok || strcmp(value, "refuse") == 0 ? 0 : bad(o, d, value, "refuse or allow", err);
 }
 
+/* where it is said stays with it: a file that cannot be read is found out later */
+static int set_provider(struct run_opts *o, const struct opt *d, const char *value, struct ak_err *err)
+{
+	struct run_list *l = field(o, d);
+
+	if (l->n + 2 > RUN_LIST_MAX)
+		return wrong(o, d, err, "more than %u settings", RUN_LIST_MAX / 2);
+	l->v[l->n++] = o->said;
+	l->v[l->n++] = value;
+	return 0;
+}
+
+static const struct opt of_files[] = {
+	{ "providers", 0, true, AT(providers), set_provider },
+	{ NULL, 0, false, 0, NULL },
+};
+
 static const struct opt table[] = {
 	{ "model", 'm', true, AT(model), NULL },
 	{ "api", 0, true, AT(api), NULL },
@@ -220,9 +237,9 @@ static const struct opt table[] = {
 	{ NULL, 0, false, 0, NULL },
 };
 
-static const struct opt *find(const char *word, const char **ret_value)
+static const struct opt *find(const struct opt *rows, const char *word, const char **ret_value)
 {
-	for (const struct opt *d = table; d->name; d++) {
+	for (const struct opt *d = rows; d->name; d++) {
 		size_t n = strlen(d->name);
 
 		*ret_value = NULL;
@@ -266,7 +283,7 @@ static int take_option(struct run_opts *o, int argc, char *argv[], int *i, struc
 {
 	const char *value = NULL;
 	const char *word = argv[*i];
-	const struct opt *d = find(word, &value);
+	const struct opt *d = find(table, word, &value);
 
 	if (!d) {
 		(void)ak_err_set(err, EINVAL, "run: %.60s is not available in this version", word);
@@ -313,7 +330,9 @@ int run_opts_settings(char *const v[], size_t n, struct run_opts *o, struct ak_e
 
 	for (size_t i = 0; i + 1 < n && rc == 0; i += 2) {
 		const char *value = NULL;
-		const struct opt *d = find(v[i + 1], &value);
+		const struct opt *d = find(of_files, v[i + 1], &value);
+
+		d = d ? d : find(table, v[i + 1], &value);
 
 		o->said = v[i];
 		if (!d || d->has_value != (value != NULL))

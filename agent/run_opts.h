@@ -69,6 +69,7 @@ struct run_opts {
 	struct run_list attach;
 	struct run_list allow;
 	struct run_list deny;
+	struct run_list providers; /* of config files only: pairs of a place and a text, as providers_add() takes them */
 };
 
 /** run_opts_init() - the defaults */

@@ -84,7 +84,7 @@ static char *word_of(const struct ak_cfg_key *k, const char *value)
 	return n < 0 ? NULL : text;
 }
 
-static int add(struct args *a, const struct ak_cfg_key *k, const struct config_value *v, struct args_settings *ret)
+int args_settings_add(struct args *a, const struct ak_cfg_key *k, const struct config_value *v, struct args_settings *ret)
 {
 	char **more = reallocarray(ret->v, ret->n + 2, sizeof(*more));
 	char *text = NULL;
@@ -111,10 +111,10 @@ int args_agent_settings(struct config *c, const struct exec_opts *o, struct args
 
 	for (size_t i = 0; rc == 0 && (k = ak_cfg_key(i)) != NULL; i++)
 		if (!ak_cfg_is_list(k) && is_setting(k, &c->value[i], o))
-			rc = add(&a, k, &c->value[i], ret);
+			rc = args_settings_add(&a, k, &c->value[i], ret);
 	for (size_t i = 0; rc == 0 && i < c->n_entries; i++)
 		if (is_setting(c->entries[i].key, &c->entries[i].v, o))
-			rc = add(&a, c->entries[i].key, &c->entries[i].v, ret);
+			rc = args_settings_add(&a, c->entries[i].key, &c->entries[i].v, ret);
 	return rc;
 }
 

@@ -121,24 +121,35 @@ static const char *base_of(const struct args *a, const struct ak_cfg_key *k, con
 	return k->kind == AK_CFG_PLACES && v->layer == AK_CFG_WORKSPACE ? a->config->workspace : NULL;
 }
 
+/* the path in an entry of providers. Return: NULL: there is none in it */
+static const char *path_of_provider(const char *text)
+{
+	char name[AK_CFG_PROVIDER_NAME_MAX + 1];
+	enum ak_cfg_provider_field field;
+	const char *value = ak_cfg_provider_split(text, name, &field);
+
+	return value && field == AK_CFG_PROVIDER_KEY_FILE ? value : NULL;
+}
+
 /*
  * A relative path of the host in a file would be looked up where the command happens to be started, which may be a folder that
  * somebody else has filled: refused. Variables come from a shell, as the command line does.
  */
 int args_config_expand(struct args *a, const struct ak_cfg_key *k, const struct config_value *v, char **ret)
 {
-	bool host = k->kind == AK_CFG_PATH || k->kind == AK_CFG_BINDS || k->kind == AK_CFG_FILES;
+	bool host = k->kind == AK_CFG_PATH || k->kind == AK_CFG_BINDS || k->kind == AK_CFG_FILES || k->kind == AK_CFG_PROVIDERS;
 	const char *base = base_of(a, k, v);
+	const char *path = k->kind == AK_CFG_PROVIDERS ? path_of_provider(v->text) : v->text;
 	char *real = NULL;
 	int n = 0;
 
 	*ret = NULL;
-	if (v->layer == AK_CFG_VARIABLE || (!host && k->kind != AK_CFG_PLACES) || is_word(k, v->text) || v->text[0] == '/')
+	if (v->layer == AK_CFG_VARIABLE || (!host && k->kind != AK_CFG_PLACES) || is_word(k, v->text) || !path || path[0] == '/')
 		return 0;
-	if (strncmp(v->text, "~/", 2) == 0 || strcmp(v->text, "~") == 0) {
+	if (strncmp(path, "~/", 2) == 0 || strcmp(path, "~") == 0) {
 		if (!a->config->home)
 			return no_path(a, k, v, "needs a home, and you have none");
-		n = asprintf(ret, "%s%s", a->config->home, v->text + 1);
+		n = asprintf(ret, "%.*s%s%s", (int)(path - v->text), v->text, a->config->home, path + 1);
 	} else if (host) {
 		return no_path(a, k, v, "is not absolute: in a config file a path of the host starts with / or ~/");
 	} else if (base) {
@@ -350,7 +361,7 @@ static const char *variable(const struct config *c, const struct ak_cfg_key *k)
 {
 	enum ak_cfg_section section = ak_cfg_in(k, c->section) ? c->section : ak_cfg_in(k, AK_CFG_EXEC) ? AK_CFG_EXEC : AK_CFG_RUN;
 
-	return concerns(c, k, section, AK_CFG_VARIABLE) ? config_getenv(c->env, k->variable) : NULL;
+	return k->variable && concerns(c, k, section, AK_CFG_VARIABLE) ? config_getenv(c->env, k->variable) : NULL;
 }
 
 int args_config_apply(struct args *a, bool agents)
@@ -371,6 +382,26 @@ int args_config_apply(struct args *a, bool agents)
 
 		if (text)
 			rc = apply_variable(a, k, text);
+	}
+	return rc;
+}
+
+int args_config_apply_kind(struct args *a, enum ak_cfg_kind kind)
+{
+	const struct config *c = a->config;
+	int rc = 0;
+
+	for (size_t s = 0; s < CONFIG_FILES; s++) {
+		const struct config_source *f = &c->source[s];
+
+		for (uint32_t i = 0; rc == 0 && f->file && i < f->file->n_items; i++) {
+			const struct ak_cfg_item *it = &f->file->items[i];
+			struct config_value v = { .text = text_of(it), .layer = f->layer, .section = it->section, .where = f->path,
+						  .line = it->line, .col = it->col };
+
+			if (it->key->kind == kind && it->profile == 0)
+				rc = apply(a, it->key, &v);
+		}
 	}
 	return rc;
 }

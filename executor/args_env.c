@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "executor/ns/sysmount.h"
+#include "executor/args_agent.h"
 #include "executor/opts.h"
 #include "executor/plan_keys.h"
 #include "executor/shared/ak_err.h"
@@ -26,9 +27,9 @@
 #define ENV_FILE_MAX AK_INIT_CONFIG_MAX /* more could not be handed to the command anyway */
 
 /* Keys of ak's own providers are for the agent and never for what it runs */
-static bool is_key_variable(const char *name, size_t len)
+static bool is_key_variable(const struct args *a, const char *name, size_t len)
 {
-	return (len >= 3 && memcmp(name, "AK_", 3) == 0) || plan_key(name, len);
+	return (len >= 3 && memcmp(name, "AK_", 3) == 0) || plan_key(name, len) || args_providers_key(a->config, name, len);
 }
 
 static int append(struct args *a, const char *text, size_t name_len, size_t len)
@@ -71,7 +72,7 @@ static int add_variable(struct args *a, const char *text, size_t len, bool show)
 			    "use K=V or K; K is letters, digits and _, and does not start with a digit");
 		return -EINVAL;
 	}
-	if (is_key_variable(text, name_len)) {
+	if (is_key_variable(a, text, name_len)) {
 		(void)ak_err_set(a->err, EINVAL,
 				 "%.*s is one of ak's own variables and never passed to a command", shown,
 				 text);

@@ -7,9 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "executor/shared/ak_config_keys.h"
+
 struct ak_err;
 struct exec_opts;
-struct ak_cfg_key;
 struct arg_def;
 struct config;
 struct config_value;
@@ -83,6 +84,8 @@ int args_check_where(struct args *a);
  * Return: as args_parse().
  */
 int args_config_apply(struct args *a, bool agents);
+/** args_config_apply_kind() - of the files only the keys of one kind (enum ak_cfg_kind), profiles not looked at. Return: the same. */
+int args_config_apply_kind(struct args *a, enum ak_cfg_kind kind);
 /** args_config_flag() - note an option of the command line. Return: 0; -EPERM when the policy locks it. */
 int args_config_flag(struct args *a, const struct arg_def *d, const char *value);
 /** args_config_say() - the same for a key and a value. Return: as args_config_flag(). */

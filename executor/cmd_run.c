@@ -202,6 +202,8 @@ static int configure(struct run_cmd *r, char *const env[], struct ak_err *err)
 	if (e == 0)
 		e = args_agent_apply(r->config, &r->opts, w->options, w->noptions, err);
 	if (e == 0)
+		e = args_providers_check(r->config, err);
+	if (e == 0)
 		e = args_agent_settings(r->config, &r->opts, &r->settings, err);
 	if (e == 0)
 		r->opts.apply = args_agent_may_apply(r->config, &r->opts);

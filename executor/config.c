@@ -170,7 +170,7 @@ static bool has_variables(char *const env[], enum ak_cfg_section section)
 		if (strncmp(*e, "AK_", 3) != 0)
 			continue;
 		for (size_t i = 0; (k = ak_cfg_key(i)) != NULL; i++)
-			if (ak_cfg_in(k, section) && config_getenv((char *const[]){ *e, NULL }, k->variable))
+			if (k->variable && ak_cfg_in(k, section) && config_getenv((char *const[]){ *e, NULL }, k->variable))
 				return true;
 	}
 	return false;

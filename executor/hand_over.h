@@ -11,12 +11,12 @@ struct ak_err;
 bool hand_over_knows(const char *word);
 
 /**
- * hand_over() - become ak-agent, with the same arguments and environment
+ * hand_over() - become ak-agent, with the same arguments and environment; `ak models` also with the providers of config files
  * @argv:	all of them, argv[0] too
  *
  * The program is the one that companion_open() finds. no_new_privs is set first, so that it gains nothing by the exec. It
  * runs as the caller, root too: the agent's side has to read the caller's keys and state.
- * Return: only on failure: what companion_open() gives, or the errno of prctl(2) or execveat(2).
+ * Return: only on failure: what args_providers_load() and companion_open() give, or the errno of prctl(2) or execveat(2).
  */
 int hand_over(char *argv[], char *envp[], struct ak_err *err);
 

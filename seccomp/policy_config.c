@@ -66,6 +66,7 @@ static const struct { const char *wanted; bool number; } kinds[] = {
 	[AK_CFG_BINDS] = { "an array of texts is expected, each SRC or SRC:DST", false },
 	[AK_CFG_FILES] = { "an array of texts is expected", false },
 	[AK_CFG_PLACES] = { "an array of texts is expected", false },
+	[AK_CFG_PROVIDERS] = { "an object is expected", false },
 	[AK_CFG_ENV] = { "an array of texts is expected, each K=V or K, or an object of texts", false },
 };
 
@@ -77,22 +78,33 @@ static const char *text_of(const struct ak_cfg_key *key, const struct json_node 
 	return n->kind == JSON_STRING || (n->kind == JSON_NUMBER && kinds[key->kind].number) ? n->text : NULL;
 }
 
-/* {"K": "V"} as K=V. The arena is as large as all texts of the document with their ends, so it has room */
+/* a text of our own. Return: NULL: the arena is full. It is as large as all texts of the document with
+ * their ends, and has room for the name of a provider before each of its texts */
+static char *__attribute__((format(printf, 3, 4))) keep(struct policy_config *c, size_t need, const char *fmt, ...)
+{
+	char *at = c->arena + c->used;
+	va_list ap;
+
+	if (c->cap - c->used < need)
+		return NULL;
+	c->used += need;
+	va_start(ap, fmt);
+	(void)vsnprintf(at, need, fmt, ap);
+	va_end(ap);
+	return at;
+}
+
+/* {"K": "V"} as K=V */
 static int add_variable(struct reader *r, const struct ak_cfg_key *key, const struct json_node *n)
 {
-	struct policy_config *c = r->out;
-	size_t need = n->kind == JSON_STRING ? strlen(n->key) + strlen(n->text) + 2 : 0;
-	char *at = c->arena + c->used;
+	const char *text;
 
 	if (n->kind != JSON_STRING)
 		return bad_key(r, n, key->name, "the value of a variable is a text");
 	if (!*n->key || strchr(n->key, '='))
 		return bad_key(r, n, key->name, "no variable's name");
-	if (c->cap - c->used < need)
-		return bad(r, n, -E2BIG, "too many texts");
-	c->used += need;
-	(void)snprintf(at, need, "%s=%s", n->key, n->text);
-	return add(r, key, n, AK_CFG_IS, at);
+	text = keep(r->out, strlen(n->key) + strlen(n->text) + 2, "%s=%s", n->key, n->text);
+	return text ? add(r, key, n, AK_CFG_IS, text) : bad(r, n, -E2BIG, "too many texts");
 }
 
 static int read_list(struct reader *r, const struct ak_cfg_key *key, const struct json_node *n)
@@ -140,8 +152,8 @@ static int read_option(struct reader *r, const struct json_node *n)
 	const struct ak_cfg_key *key = ak_cfg_find(r->section, n->key);
 	const char *text;
 
-	if (!key)
-		return bad_key(r, n, n->key, why_unknown(r->section, n->key));
+	if (!key || key->kind == AK_CFG_PROVIDERS)
+		return bad_key(r, n, n->key, key ? "unknown key: providers is a section of its own, beside run" : why_unknown(r->section, n->key));
 	if (!ak_cfg_may(key, r->layer))
 		return bad_key(r, n, n->key, who_may_not(r->layer));
 	if (ak_cfg_is_list(key))
@@ -190,18 +202,110 @@ static int try_section(struct reader *r, const struct json_node *n)
 	return 1;
 }
 
-/* sections that this version does not have: refused, since nobody would obey them */
-static int later_section(struct reader *r, const struct json_node *n)
-{
-	const struct json_node *first = n->kind == JSON_OBJECT ? json_first(r->doc, n) : NULL;
+/* ---- providers ---- */
 
-	return bad(r, first ? first : n, -EINVAL, "%s%s%.64s: settings of \"%s\" are not supported yet: no command of this version obeys them",
-		   n->key, first ? "." : "", first ? first->key : "", n->key);
+/* http://USER:PASSWORD@HOST: a key by another name */
+static bool has_user(const char *url)
+{
+	const char *host = strstr(url, "://") + 3;
+
+	return memchr(host, '@', strcspn(host, "/?#")) != NULL;
 }
 
-static bool is_later_section(const char *name)
+/* what stands in a text that goes into a URL or a path, and into messages. Return: NULL when it is good */
+static const char *provider_text_bad(enum ak_cfg_provider_field f, const char *text)
 {
-	return strcmp(name, "providers") == 0 || strcmp(name, "prices") == 0;
+	static const char *const apis[] = { "anthropic", "chat", "responses" };
+
+	if (!*text)
+		return "empty";
+	for (const char *p = text; *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f || (f == AK_CFG_PROVIDER_BASE_URL && *p == ' '))
+			return "a text with a control character or a space is none";
+	if (f == AK_CFG_PROVIDER_BASE_URL && strncmp(text, "https://", 8) != 0 && strncmp(text, "http://", 7) != 0)
+		return "a URL that starts with https:// is expected, or with http:// for this machine's own";
+	if (f == AK_CFG_PROVIDER_BASE_URL && has_user(text))
+		return "a URL without a user and a password is expected: name a file with the key with api_key_file";
+	if (f == AK_CFG_PROVIDER_KEY_FILE && text[0] != '/' && strncmp(text, "~/", 2) != 0)
+		return "a path that starts with / or ~/ is expected (never the key itself)";
+	for (size_t i = 0; f == AK_CFG_PROVIDER_API && i < sizeof(apis) / sizeof(apis[0]); i++)
+		if (strcmp(text, apis[i]) == 0)
+			return NULL;
+	return f == AK_CFG_PROVIDER_API ? "anthropic, chat or responses is expected" : NULL;
+}
+
+static int read_provider_field(struct reader *r, const char *name, const struct json_node *n)
+{
+	const struct ak_cfg_key *key = ak_cfg_find(AK_CFG_RUN, "providers");
+	unsigned f = 0;
+	const char *text, *why;
+
+	while (f < AK_CFG_PROVIDER_FIELDS && strcmp(n->key, ak_cfg_provider_field_name((enum ak_cfg_provider_field)f)) != 0)
+		f++;
+	if (f == AK_CFG_PROVIDER_FIELDS && (strcmp(n->key, "api_key") == 0 || strcmp(n->key, "key") == 0))
+		return bad(r, n, -EINVAL, "providers.%s.%s: a key is not for a config file: put it into a file and name that with api_key_file",
+			   name, n->key);
+	if (f == AK_CFG_PROVIDER_FIELDS)
+		return bad(r, n, -EINVAL, "providers.%s.%.64s: unknown key: base_url, api and api_key_file are known", name, n->key);
+	if (n->kind != JSON_STRING)
+		return bad(r, n, -EINVAL, "providers.%s.%s: a text is expected", name, n->key);
+	why = provider_text_bad((enum ak_cfg_provider_field)f, n->text);
+	if (why)
+		return bad(r, n, -EINVAL, "providers.%s.%s: %s", name, n->key, why);
+	text = keep(r->out, strlen(name) + strlen(n->key) + strlen(n->text) + 3, "%s.%s=%s", name, n->key, n->text);
+	return text ? add(r, key, n, AK_CFG_IS, text) : bad(r, n, -E2BIG, "too many texts");
+}
+
+static int read_provider(struct reader *r, const struct json_node *p)
+{
+	int rc = 0;
+
+	if (!ak_cfg_provider_name_ok(p->key))
+		return bad(r, p, -EINVAL, "providers: \"%.64s\" is no name: lower case letters, digits and -, a letter first, at most %u", p->key,
+			   AK_CFG_PROVIDER_NAME_MAX);
+	if (p->kind != JSON_OBJECT || !json_first(r->doc, p))
+		return bad(r, p, -EINVAL, "providers.%s: an object with base_url, api or api_key_file is expected", p->key);
+	for (const struct json_node *n = json_first(r->doc, p); n && rc == 0; n = json_next(r->doc, n))
+		rc = read_provider_field(r, p->key, n);
+	return rc;
+}
+
+static int read_providers(struct reader *r, const struct json_node *all)
+{
+	int rc = 0;
+
+	if (r->profile)
+		return bad(r, all, -EINVAL, "profiles.%s.providers: providers are for all profiles: a section beside profiles", r->profile);
+	if (r->layer == AK_CFG_WORKSPACE) {
+		const struct json_node *first = all->kind == JSON_OBJECT ? json_first(r->doc, all) : NULL;
+
+		return bad(r, first ? first : all, -EINVAL,
+			   "providers%s%.64s: not for a workspace's file: where models are asked, and with which key, is the user's own word",
+			   first ? "." : "", first ? first->key : "");
+	}
+	if (all->kind != JSON_OBJECT)
+		return bad(r, all, -EINVAL, "providers: an object is expected");
+	r->section = AK_CFG_RUN;
+	if (!json_first(r->doc, all))
+		return add(r, ak_cfg_find(AK_CFG_RUN, "providers"), all, AK_CFG_IS_EMPTY, NULL);
+	for (const struct json_node *p = json_first(r->doc, all); p && rc == 0; p = json_next(r->doc, p))
+		rc = read_provider(r, p);
+	return rc;
+}
+
+/* prices have a file of their own, which has three forms and is read by the agent: nobody would obey them here */
+static int no_prices(struct reader *r, const struct json_node *n)
+{
+	return bad(r, n, -EINVAL, "%s%s%sprices: not in this file: prices belong into ~/.config/ak/prices.json, or where AK_PRICES_FILE says",
+		   r->profile ? "profiles." : "", r->profile ? r->profile : "", r->profile ? "." : "");
+}
+
+/* the sections that are no options. Return: 1 when @n is none of them */
+static int try_other(struct reader *r, const struct json_node *n)
+{
+	if (strcmp(n->key, "providers") == 0)
+		return read_providers(r, n);
+	return strcmp(n->key, "prices") == 0 ? no_prices(r, n) : 1;
 }
 
 static int read_profile(struct reader *r, const struct json_node *p)
@@ -220,9 +324,9 @@ static int read_profile(struct reader *r, const struct json_node *p)
 	r->profile_id = f->n_profiles;
 	for (const struct json_node *n = json_first(r->doc, p); n && rc == 0; n = json_next(r->doc, n)) {
 		rc = try_section(r, n);
-		if (rc > 0 && is_later_section(n->key))
-			rc = later_section(r, n);
-		else if (rc > 0)
+		if (rc > 0)
+			rc = try_other(r, n);
+		if (rc > 0)
 			rc = bad(r, n, -EINVAL, "profiles.%s.%.64s: unknown key", p->key, n->key);
 	}
 	r->profile = NULL;
@@ -249,7 +353,7 @@ int policy_config_read(const struct json_doc *doc, enum ak_cfg_layer layer, stru
 	const struct json_node *root = doc->nodes;
 	int rc = 0;
 
-	*ret = (struct policy_config){ .f = { .maker = AK_VERSION, .layer = layer }, .cap = doc->used + 1 };
+	*ret = (struct policy_config){ .f = { .maker = AK_VERSION, .layer = layer }, .cap = doc->used + 1 + AK_CFG_ITEMS_MAX * (AK_CFG_PROVIDER_NAME_MAX + 1) };
 	*ret_err = (struct json_error){ 0 };
 	ret->arena = malloc(ret->cap);
 	if (!ret->arena)
@@ -260,10 +364,10 @@ int policy_config_read(const struct json_doc *doc, enum ak_cfg_layer layer, stru
 		rc = try_section(&r, n);
 		if (rc > 0 && strcmp(n->key, "profiles") == 0)
 			rc = read_profiles(&r, n);
-		else if (rc > 0 && is_later_section(n->key))
-			rc = later_section(&r, n);
 		else if (rc > 0)
-			rc = bad(&r, n, -EINVAL, "%.64s: unknown key (the sections are exec, run and profiles)", n->key);
+			rc = try_other(&r, n);
+		if (rc > 0)
+			rc = bad(&r, n, -EINVAL, "%.64s: unknown key (the sections are exec, run, providers and profiles)", n->key);
 	}
 	return rc;
 }

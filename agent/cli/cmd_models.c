@@ -19,11 +19,12 @@
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_json_out.h"
+#include "executor/shared/ak_parse.h"
 
 #define CONNECT_MS 10000u
 #define ANSWER_MS 30000u
 
-static const char usage[] = "usage: ak models [--json]              the known providers\n"
+static const char usage[] = "usage: ak models [--json]              the known providers, and those of your config file\n"
 			    "       ak models PROVIDER [--json]     what a provider offers, with context and price\n"
 			    "       ak models --base-url URL [--api anthropic|chat|responses] [--plain-http] [--json]\n";
 
@@ -33,6 +34,7 @@ struct options {
 	bool json;
 	bool plain;
 	bool help;
+	struct providers own;	/* of config files */
 };
 
 static int flush(struct ak_buf *b)
@@ -58,6 +60,33 @@ static bool has_key(const struct provider_info *info, char *const env[])
 	return false;
 }
 
+/* Is there one in a variable, or is a file named? */
+static bool is_set(const struct provider_info *i, const struct provider_own *own, char *const env[])
+{
+	return has_key(i, env) || (own && own->key_file);
+}
+
+static void put_provider(const struct provider_info *i, const struct provider_own *own, bool json, char *const env[], struct ak_buf *b,
+			 struct ak_json *j)
+{
+	const char *base = env_get(env, i->base_env);
+	bool key = is_set(i, own, env);
+
+	base = base && *base ? base : i->base_url;
+	if (!json) {
+		ak_buf_printf(b, "%-12s %-10s %-6s %s\n", i->name, wire_api_name(i->api), key ? "set" : i->key_needed ? "unset" : "none",
+			      base ? base : "-");
+		return;
+	}
+	ak_json_obj(j, NULL);
+	ak_json_str(j, "provider", i->name);
+	ak_json_str(j, "api", wire_api_name(i->api));
+	ak_json_str(j, "base_url", base);
+	ak_json_str(j, "key", i->keys[0].name);
+	ak_json_bool(j, "key_set", key);
+	ak_json_obj_end(j);
+}
+
 static int list_providers(const struct options *o, char *const env[])
 {
 	struct ak_buf b = { 0 };
@@ -69,23 +98,13 @@ static int list_providers(const struct options *o, char *const env[])
 	else
 		ak_buf_printf(&b, "%-12s %-10s %-6s %s\n", "PROVIDER", "API", "KEY", "BASE URL");
 	for (const struct provider_info *i = provider_info_next(NULL); i; i = provider_info_next(i)) {
-		const char *base = env_get(env, i->base_env);
-		bool key = has_key(i, env);
+		const struct provider_own *own = providers_find(&o->own, i->name);
 
-		base = base && *base ? base : i->base_url;
-		if (!o->json) {
-			ak_buf_printf(&b, "%-12s %-10s %-6s %s\n", i->name, wire_api_name(i->api),
-				      key ? "set" : i->key_needed ? "unset" : "none", base);
-			continue;
-		}
-		ak_json_obj(&j, NULL);
-		ak_json_str(&j, "provider", i->name);
-		ak_json_str(&j, "api", wire_api_name(i->api));
-		ak_json_str(&j, "base_url", base);
-		ak_json_str(&j, "key", i->keys[0].name);
-		ak_json_bool(&j, "key_set", key);
-		ak_json_obj_end(&j);
+		put_provider(own ? &own->info : i, own, o->json, env, &b, &j);
 	}
+	for (size_t i = 0; i < o->own.n; i++)
+		if (!provider_info_find(o->own.v[i]->name))
+			put_provider(&o->own.v[i]->info, o->own.v[i], o->json, env, &b, &j);
 	if (o->json) {
 		ak_json_arr_end(&j);
 		ak_buf_str(&b, "\n");
@@ -196,12 +215,11 @@ static int ask(const struct options *o, struct provider_target *target, char *en
 	return rc;
 }
 
-int cmd_models(int argc, char *argv[], char *envp[])
+static int models(struct options *o, int argc, char *argv[], char *envp[])
 {
-	struct options o = { 0 };
 	const struct cli_opt opts[] = {
-		{ "base-url", 0, &o.base_url, NULL }, { "api", 0, &o.api, NULL },    { "json", 0, NULL, &o.json },
-		{ "plain-http", 0, NULL, &o.plain },  { "help", 'h', NULL, &o.help }, { NULL, 0, NULL, NULL },
+		{ "base-url", 0, &o->base_url, NULL }, { "api", 0, &o->api, NULL },    { "json", 0, NULL, &o->json },
+		{ "plain-http", 0, NULL, &o->plain },  { "help", 'h', NULL, &o->help }, { NULL, 0, NULL, NULL },
 	};
 	const char *args[1] = { NULL };
 	size_t n = 0;
@@ -211,15 +229,15 @@ int cmd_models(int argc, char *argv[], char *envp[])
 
 	if (cli_opts(argc, argv, "models", opts, args, 1, &n, &err) < 0)
 		return cli_fail(&err, FAULT_EXIT_USAGE);
-	if (o.help)
+	if (o->help)
 		return ak_write_all(STDOUT_FILENO, usage, sizeof(usage) - 1) < 0 ? 1 : 0;
-	if (n == 0 && !o.base_url && !o.api)
-		return list_providers(&o, envp);
-	if (n == 1 && o.base_url) {
+	if (n == 0 && !o->base_url && !o->api)
+		return list_providers(o, envp);
+	if (n == 1 && o->base_url) {
 		(void)ak_err_set(&err, EINVAL, "models: a provider and --base-url exclude each other");
 		return cli_fail(&err, FAULT_EXIT_USAGE);
 	}
-	if (n == 1 && !provider_info_find(args[0])) {
+	if (n == 1 && !provider_info_find(args[0]) && !providers_find(&o->own, args[0])) {
 		(void)ak_err_set(&err, EINVAL, "models: no provider is called \"%s\"", args[0]);
 		ak_err_hint(&err, "ak models lists them; for another server give --base-url");
 		return cli_fail(&err, FAULT_EXIT_USAGE);
@@ -227,7 +245,7 @@ int cmd_models(int argc, char *argv[], char *envp[])
 	if (n == 1)
 		(void)snprintf(model, sizeof(model), "%s/any", args[0]);
 
-	struct provider_wish wish = { .model = model, .base_url = o.base_url, .api = o.api };
+	struct provider_wish wish = { .model = model, .base_url = o->base_url, .api = o->api, .own = &o->own };
 
 	if (provider_resolve(&wish, envp, &target, &err) < 0)
 		return cli_fail(&err, FAULT_EXIT_USAGE);
@@ -236,5 +254,29 @@ int cmd_models(int argc, char *argv[], char *envp[])
 		(void)ak_err_set(&err, EINVAL, "models: a replay has no list of models");
 		return cli_fail(&err, FAULT_EXIT_USAGE);
 	}
-	return ask(&o, &target, envp);
+	return ask(o, &target, envp);
+}
+
+int cmd_models(int argc, char *argv[], char *envp[])
+{
+	struct options o = { 0 };
+
+	return models(&o, argc, argv, envp);
+}
+
+int cmd_models_of(int argc, char *argv[], char *envp[])
+{
+	struct options o = { 0 };
+	struct ak_err err = { 0 };
+	uint64_t n = 0;
+	int rc = argc < 1 || ak_parse_u64(argv[0], 0, (uint64_t)argc - 1, &n) < 0 ? ak_err_set(&err, EINVAL, "models: ak-agent is started by ak") : 0;
+
+	for (size_t i = 1; i + 1 <= n && rc == 0; i += 2) {
+		const char *text = strchr(argv[i + 1], '=');	/* --providers=NAME.FIELD=TEXT */
+
+		rc = text ? providers_add(&o.own, text + 1, argv[i], &err) : ak_err_set(&err, EINVAL, "models: ak-agent is started by ak");
+	}
+	rc = rc < 0 ? cli_fail(&err, FAULT_EXIT_USAGE) : models(&o, argc - 1 - (int)n, argv + 1 + n, envp);
+	providers_release(&o.own);
+	return rc;
 }

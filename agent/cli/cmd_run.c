@@ -63,11 +63,16 @@ static int hear_executor(struct run *r, char *argv[])
 
 static int open_provider(struct run *r)
 {
-	struct provider_wish wish = { .model = r->opts.model, .base_url = r->opts.base_url, .api = r->opts.api };
+	struct provider_wish wish = { .model = r->opts.model, .base_url = r->opts.base_url, .api = r->opts.api, .own = &r->own };
 	struct provider_target target = { 0 };
 	struct ak_err *err = &r->result.err;
-	int rc = provider_resolve(&wish, r->env, &target, err);
+	const struct run_list *l = &r->opts.providers;
+	int rc = 0;
 
+	for (size_t i = 0; i + 1 < l->n && rc == 0; i += 2)
+		rc = providers_add(&r->own, l->v[i + 1], l->v[i], err);
+	if (rc == 0)
+		rc = provider_resolve(&wish, r->env, &target, err);
 	if (rc < 0)
 		return fail(r, rc == -ENOMEM ? RUN_ERROR : RUN_USAGE);
 	rc = provider_open(&r->provider, &target, r->env, r->opts.replay, r->opts.plain_http, err);
@@ -426,6 +431,7 @@ static void tear_down(struct run *r)
 	prices_release(&r->prices);
 	if (r->opened)
 		provider_close(&r->provider);
+	providers_release(&r->own);
 	cancel_close(&r->cancel);
 	structured_release(&r->structured);
 	ak_buf_release(&r->task);

@@ -7,6 +7,8 @@
 int cmd_prices(int argc, char *argv[], char *envp[]);
 /** cmd_models() - ak models: what the provider offers */
 int cmd_models(int argc, char *argv[], char *envp[]);
+/** cmd_models_of() - the same with providers of config files; @argv: N, N texts (pairs as run_opts_settings() has them), then the words */
+int cmd_models_of(int argc, char *argv[], char *envp[]);
 /** cmd_report() - ak report: what sessions used, from their traces */
 int cmd_report(int argc, char *argv[], char *envp[]);
 /**

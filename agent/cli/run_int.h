@@ -46,6 +46,7 @@ struct run {
 	struct run_opts opts;
 	struct run_out out;
 	struct cancel cancel;
+	struct providers own;	/* of config files */
 	struct provider provider;
 	struct prices prices;
 	struct exec_client xc;

@@ -30,6 +30,20 @@ static uint64_t now_ms(void)
 
 /* --- opening ------------------------------------------------------------------------------------------------------------- */
 
+/* read now, while files can be opened: the file is not needed again */
+static int open_key_file(struct provider *p, struct ak_err *err)
+{
+	const struct provider_own *own = p->target.own;
+	int rc = keys_add_file(p->keys, own->key_file, KEY_API, err);
+
+	if (rc >= 0) {
+		p->key_file = own->key_file;
+		return 0;
+	}
+	(void)ak_err_wrap(err, "%s.%s.api_key_file", own->key_place, own->name);
+	return rc == -ENOMEM ? rc : -EACCES;
+}
+
 static int open_keys(struct provider *p, char *const env[], struct ak_err *err)
 {
 	const struct provider_info *info = p->target.info;
@@ -40,10 +54,12 @@ static int open_keys(struct provider *p, char *const env[], struct ak_err *err)
 	rc = keys_add_env(p->keys, info->keys, env, err);
 	if (rc < 0)
 		return rc == -ENOMEM ? rc : -EINVAL;
+	if (rc == 0 && p->target.own && p->target.own->key_file)
+		return open_key_file(p, err);
 	if (rc > 0 || p->target.custom || !info->key_needed)
 		return 0;
 	(void)ak_err_set(err, EACCES, "%s: no key", p->target.name);
-	ak_err_hint(err, "set %s", info->keys[0].name);
+	ak_err_hint(err, "set %s, or name a file with it: providers.%s.api_key_file in ~/.config/ak/config.json", info->keys[0].name, info->name);
 	return -EACCES;
 }
 
@@ -54,7 +70,9 @@ static int check_base(const struct provider *p, struct ak_err *err)
 
 	if (rc == -EPERM)
 		ak_err_hint(err, "use https://, or say that it is meant so");
-	if (rc < 0)
+	if (rc < 0 && p->target.base_place)
+		(void)ak_err_wrap(err, "%s.%s.base_url", p->target.base_place, p->target.info->name);
+	else if (rc < 0)
 		(void)ak_err_wrap(err, "base URL");
 	return rc < 0 ? -EINVAL : 0;
 }
@@ -266,7 +284,8 @@ static void hint(const struct provider *p, const struct provider_fault *f, struc
 	switch (f->fault) {
 	case FAULT_AUTH:
 		if (info)
-			ak_err_hint(err, "check %s, and that it belongs to %s", info->keys[0].name, p->target.base_url);
+			ak_err_hint(err, "check %s%s, and that it belongs to %s", p->key_file ? "the key in " : "",
+				    p->key_file ? p->key_file : info->keys[0].name, p->target.base_url);
 		break;
 	case FAULT_REQUEST:
 		if (f->status == 404 || f->status == 405)

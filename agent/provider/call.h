@@ -32,6 +32,7 @@ struct replay;
 struct provider {
 	struct provider_target target;
 	struct keys *keys;
+	const char *key_file;	/* where they are from, for messages; NULL: a variable; the target's own */
 	struct http *http;
 	struct replay *replay;
 	struct record *record;
@@ -52,7 +53,7 @@ struct provider {
  * @target:	taken, also on failure
  * @env:	for keys
  * @replay:	the script of WIRE_REPLAY; NULL otherwise
- * Nothing is sent. Return: 0; -EACCES (no key: exit 3; the hint names the variable); -EINVAL (URL, key, script); errno of
+ * Nothing is sent. Return: 0; -EACCES (no key, or a key file that cannot be used: exit 3; the hint names the variable or the fix); -EINVAL (URL, key, script); errno of
  * reading the script; -ENOMEM.
  */
 int provider_open(struct provider *p, struct provider_target *target, char *const env[], const char *replay, bool plain_ok,

@@ -87,6 +87,27 @@ static bool host_is(const char *url, const char *host)
 	return len == strlen(host) && strncasecmp(p, host, len) == 0;
 }
 
+static const struct provider_own *find_own(const struct providers *p, const char *name, size_t len)
+{
+	for (size_t i = 0; p && i < p->n; i++)
+		if (strncmp(p->v[i]->name, name, len) == 0 && p->v[i]->name[len] == '\0')
+			return p->v[i];
+	return NULL;
+}
+
+const struct provider_own *providers_find(const struct providers *p, const char *name)
+{
+	return find_own(p, name, strlen(name));
+}
+
+/* of files, or known */
+static const struct provider_info *place_named(const struct provider_wish *w, const char *name, size_t len)
+{
+	const struct provider_own *own = find_own(w->own, name, len);
+
+	return own ? &own->info : find(name, len);
+}
+
 static enum wire_api default_api(const struct provider_info *info, const char *url)
 {
 	if (host_is(url, "api.anthropic.com"))
@@ -123,10 +144,11 @@ static int check_wish(const struct provider_wish *w, enum wire_api *ret_api, str
 }
 
 /* The provider's own base, or the one its variable names. *@model loses the provider's segment. */
-static int place_known(const char **model, enum wire_api api, const struct provider_info **ret, struct ak_err *err)
+static int place_known(const struct provider_wish *w, const char **model, enum wire_api api, const struct provider_info **ret,
+		       struct ak_err *err)
 {
 	const char *slash = strchr(*model, '/');
-	const struct provider_info *info = slash ? find(*model, (size_t)(slash - *model)) : NULL;
+	const struct provider_info *info = slash ? place_named(w, *model, (size_t)(slash - *model)) : NULL;
 
 	if (info)
 		*model = slash + 1;
@@ -136,10 +158,11 @@ static int place_known(const char **model, enum wire_api api, const struct provi
 		info = of_family(*model);
 	if (!info) {
 		(void)ak_err_set(err, EINVAL, "--model: \"%s\" names no provider", *model);
-		ak_err_hint(err, "write PROVIDER/%s with anthropic, openai, openrouter, deepseek, gemini or ollama, or give "
-				 "--base-url", *model);
+		ak_err_hint(err, "write PROVIDER/%s with anthropic, openai, openrouter, deepseek, gemini, ollama or one of your config "
+				 "file's providers, or give --base-url", *model);
 		return -EINVAL;
 	}
+	info = place_named(w, info->name, strlen(info->name));
 	if (!**model)
 		return ak_err_set(err, EINVAL, "--model: no model behind \"%s/\"", info->name);
 	*ret = info;
@@ -156,6 +179,27 @@ static int fill(struct provider_target *t, const char *name, size_t name_len, co
 		return 0;
 	provider_target_release(t);
 	return ak_err_set(err, ENOMEM, "no memory");
+}
+
+/* where the provider is asked, and how: its variable, its file, its own base */
+static int place_base(const struct provider_wish *w, char *const env[], struct provider_target *t, const char **ret, struct ak_err *err)
+{
+	const char *url = env_get(env, t->info->base_env);
+	bool said = url && *url;
+
+	t->own = providers_find(w->own, t->info->name);
+	t->base_place = !said && t->own ? t->own->base_place : NULL;
+	t->custom = said || t->base_place;
+	url = said ? url : t->info->base_url;
+	if (!url && t->own) {
+		(void)ak_err_set(err, EINVAL, "%s.%s: it has no base_url, and nobody knows where it is", t->own->place, t->info->name);
+		ak_err_hint(err, "give providers.%s.base_url there, or set %s", t->info->name, t->info->base_env);
+		return -EINVAL;
+	}
+	if (t->api == WIRE_NONE)
+		t->api = t->own && t->own->api_said ? t->info->api : default_api(t->info, url);
+	*ret = url;
+	return 0;
 }
 
 int provider_resolve(const struct provider_wish *w, char *const env[], struct provider_target *ret, struct ak_err *err)
@@ -181,13 +225,12 @@ int provider_resolve(const struct provider_wish *w, char *const env[], struct pr
 		t.info = provider_info_find(t.api == WIRE_ANTHROPIC ? "anthropic" : "openai");
 		t.custom = true;
 	} else {
-		rc = place_known(&model, t.api, &t.info, err);
+		rc = place_known(w, &model, t.api, &t.info, err);
 		if (rc < 0 || !t.info)
 			return rc;
-		url = env_get(env, t.info->base_env);
-		t.custom = url && *url;
-		url = t.custom ? url : t.info->base_url;
-		t.api = t.api != WIRE_NONE ? t.api : default_api(t.info, url);
+		rc = place_base(w, env, &t, &url, err);
+		if (rc < 0)
+			return rc;
 		name = t.info->name;
 		name_len = strlen(name);
 	}

@@ -14,10 +14,13 @@
 static bool fits(const struct ak_cfg_item *i)
 {
 	bool list = ak_cfg_is_list(i->key);
+	char name[AK_CFG_PROVIDER_NAME_MAX + 1];
+	enum ak_cfg_provider_field field;
 
 	switch (i->op) {
 	case AK_CFG_IS:
-		return i->value && i->key->kind != AK_CFG_BOOL;
+		return i->value && i->key->kind != AK_CFG_BOOL &&
+		       (i->key->kind != AK_CFG_PROVIDERS || ak_cfg_provider_split(i->value, name, &field));
 	case AK_CFG_IS_TRUE:
 	case AK_CFG_IS_FALSE:
 		return !i->value && i->key->kind == AK_CFG_BOOL;

@@ -15,8 +15,8 @@
 #define AK_CFG_SOURCE_MAX (256u << 10)	/* bytes of a config file */
 #define AK_CFG_ITEMS_MAX 1024u
 #define AK_CFG_PROFILES_MAX 64u
-/* every text of the file once more, with a name, numbers and lengths for each item */
-#define AK_CFG_FILE_MAX (2u * AK_CFG_SOURCE_MAX + 64u * AK_CFG_ITEMS_MAX + (16u << 10))
+/* every text of the file once more, with a name, numbers and lengths for each item, and a provider's name before its texts */
+#define AK_CFG_FILE_MAX (2u * AK_CFG_SOURCE_MAX + 112u * AK_CFG_ITEMS_MAX + (16u << 10))
 
 enum ak_cfg_op {
 	AK_CFG_IS,	/* the value is @value; of a list: one entry */

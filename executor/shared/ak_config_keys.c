@@ -110,6 +110,10 @@ static const struct ak_cfg_key table[] = {
 	{ RUN("ephemeral", "EPHEMERAL", "ephemeral"), AK_CFG_BOOL, USER_, AK_CFG_FREE, "false", NULL, 0, 0 },
 	{ RUN("verbose_trace", "VERBOSE_TRACE", "verbose-trace"), AK_CFG_BOOL, LOCK_, AK_CFG_OFF, "false", NULL, 0, 0 },
 	{ RUN("quiet", "QUIET", "quiet"), AK_CFG_BOOL, USER_, AK_CFG_FREE, "false", NULL, 0, 0 },
+
+	/* the section "providers", for the agent too: no option and no variable, so that a key's file is named in a file only */
+	{ "providers", { NULL, "providers" }, NULL, "--providers", AK_CFG_PROVIDERS, BIT(AK_CFG_USER) | BIT(AK_CFG_POLICY), AK_CFG_LESS, NULL, NULL,
+	  AK_CFG_SERVERS, AK_CFG_SERVERS },
 };
 /* clang-format on */
 

@@ -48,7 +48,8 @@ enum ak_cfg_kind {
 	AK_CFG_BINDS,	/* SRC[:DST], with SRC as in AK_CFG_PATH */
 	AK_CFG_FILES,	/* paths as in AK_CFG_PATH */
 	AK_CFG_PLACES,	/* paths inside: may be relative, which means to the workspace's folder or the current one */
-	AK_CFG_ENV	/* K=V or K; or an object of texts */
+	AK_CFG_ENV,	/* K=V or K; or an object of texts */
+	AK_CFG_PROVIDERS	/* an object of objects in a section of its own; here one entry for each text: NAME.FIELD=TEXT */
 };
 
 /* When is one value looser than another? */
@@ -70,13 +71,14 @@ enum ak_cfg_gives {
 	AK_CFG_DEVICE = 1u << 2,
 	AK_CFG_VARS = 1u << 3,
 	AK_CFG_UNPROTECT = 1u << 4,
-	AK_CFG_RULES = 1u << 5		/* calls that need no approval */
+	AK_CFG_RULES = 1u << 5,		/* calls that need no approval */
+	AK_CFG_SERVERS = 1u << 6	/* where models are asked, and with which key */
 };
 
 struct ak_cfg_key {
 	const char *name;	/* as in a file: "cpu_time" */
 	const char *full[AK_CFG_SECTIONS];	/* as in messages: "exec.cpu_time", "run.cpu_time"; NULL: not in that section */
-	const char *variable;	/* "AK_CPU_TIME" */
+	const char *variable;	/* "AK_CPU_TIME"; NULL: none can set it */
 	const char *option;	/* "--cpu-time" */
 	enum ak_cfg_kind kind;
 	unsigned layers;	/* 1 << enum ak_cfg_layer: who may set it; flags always */
@@ -107,6 +109,34 @@ bool ak_cfg_is_list(const struct ak_cfg_key *k);
  * A text that is no value of its kind is not looser: whoever reads it refuses it. Not for lists.
  */
 bool ak_cfg_looser(const struct ak_cfg_key *k, const char *value, const char *than);
+
+/* What can be said of a provider of models */
+enum ak_cfg_provider_field {
+	AK_CFG_PROVIDER_BASE_URL,
+	AK_CFG_PROVIDER_API,
+	AK_CFG_PROVIDER_KEY_FILE,	/* a path of the host as in AK_CFG_PATH */
+	AK_CFG_PROVIDER_FIELDS
+};
+
+#define AK_CFG_PROVIDER_NAME_MAX 32u	/* bytes */
+
+/** ak_cfg_provider_field_name() - "base_url", "api", "api_key_file" */
+const char *ak_cfg_provider_field_name(enum ak_cfg_provider_field f);
+/** ak_cfg_provider_name_ok() - 1 to AK_CFG_PROVIDER_NAME_MAX lower case letters, digits and -, a letter first */
+bool ak_cfg_provider_name_ok(const char *name);
+
+/**
+ * ak_cfg_provider_split() - an entry of AK_CFG_PROVIDERS
+ * @ret_name:	the provider's name, copied
+ * Return: what stands behind the =, in @text; NULL: no such entry (name, field, or an empty text). Outputs are untouched then.
+ */
+const char *ak_cfg_provider_split(const char *text, char ret_name[AK_CFG_PROVIDER_NAME_MAX + 1], enum ak_cfg_provider_field *ret);
+
+/**
+ * ak_cfg_provider_variable() - the variable of a provider: CORP_GW_API_KEY for corp-gw and "_API_KEY"
+ * @name:	a good one; @tail: at most 16 bytes
+ */
+void ak_cfg_provider_variable(const char *name, const char *tail, char ret[AK_CFG_PROVIDER_NAME_MAX + 17]);
 
 /** ak_cfg_profile_name_ok() - 1 to 64 letters, digits and . _ - that starts with none of . and - */
 bool ak_cfg_profile_name_ok(const char *name);

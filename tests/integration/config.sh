@@ -113,9 +113,16 @@ refused 125 'config\.json:1:26: a comma or'
 user '{"run": {"modle": "x"}}'
 ak -- touch MARK
 refused 125 'config\.json:1:19: run\.modle: unknown key'
-user '{"providers": {"x": {}}}'
+user '{"providers": {"x": {"bas_url": "https://h.example"}}}'
 ak -- touch MARK
-refused 125 'providers\.x: settings of "providers" are not supported yet'
+refused 125 'config\.json:1:33: providers\.x\.bas_url: unknown key: base_url, api and api_key_file are known'
+user '{"providers": {"x": {"api_key": "sk-in-the-file"}}}'
+ak -- touch MARK
+refused 125 'providers\.x\.api_key: a key is not for a config file'
+no "the key is not shown" grep -qF sk-in-the-file "$E"
+user '{"prices": {"openai/x": {"in": 1}}}'
+ak -- touch MARK
+refused 125 'prices: not in this file: prices belong into ~/\.config/ak/prices\.json'
 user '{"exec": {"backend": "docker"}}'
 ak -- touch MARK
 refused 125 'backend docker: no image'
@@ -165,7 +172,7 @@ for pair in 'env:["LD_PRELOAD=/x"]' 'env_file:"/etc/passwd"' 'rw:["/"]' 'ro:["/r
 	ak -- touch MARK
 	refused 125 "ak/config\.json:1:[0-9]+: exec\.${pair%%:*}: not for a workspace's file"
 done
-for top in model base_url allow prices run profiles; do
+for top in model base_url allow prices providers run profiles; do
 	workspace "{\"$top\": \"x\"}"
 	ak -- touch MARK
 	refused 125 "ak/config\.json:1:[0-9]+: $top: "
@@ -380,6 +387,81 @@ not_run 2 'run\.approval: "auto" is looser than "ask"'
 rm -r "$WS/.ak"
 user '{}'
 
+t "CLI:providers"
+user '{"providers": {
+  "corp-gw": {"base_url": "https://gw.example/v1", "api": "responses", "api_key_file": "~/corp.key"},
+  "openai": {"base_url": "https://proxy.example/v1"}}}'
+run "$AK" models --json
+is code "$RC" 0
+is "a new one" "$(js '[(p["api"], p["base_url"], p["key"], p["key_set"]) for p in d if p["provider"] == "corp-gw"]')" \
+	"[('responses', 'https://gw.example/v1', 'CORP_GW_API_KEY', True)]"
+is "a known one elsewhere" "$(js '[p["base_url"] for p in d if p["provider"] == "openai"]')" "['https://proxy.example/v1']"
+run env CORP_GW_BASE_URL=https://other.example "$AK" models --json
+is "a variable counts more" "$(js '[p["base_url"] for p in d if p["provider"] == "corp-gw"]')" "['https://other.example']"
+run "$AK" models no-such
+is code "$RC" 2
+run "$AK" config show
+like "shown with its place" "$(out)" 'providers +corp-gw\.base_url=https://gw\.example/v1 +.*config\.json:2:27'
+ak --env CORP_GW_API_KEY=x -- touch MARK
+refused 125 'CORP_GW_API_KEY is one of ak.s own variables'
+ak --env CORP_API_KEY=x -- true
+is "control: another one is the caller's" "$RC" 0
+
+# a run whose key is to come from the file; refused before anything is asked
+key() {
+	run "$AK" run -C "$WS" -q -m corp-gw/m hi
+}
+key
+is "no such file" "$RC" 3
+like message "$(err)" 'config\.json:2:88: providers\.corp-gw\.api_key_file: open the key file .*/corp\.key: No such file'
+echo sk-of-the-file >"$HOME/corp.key"
+chmod 644 "$HOME/corp.key"
+key
+is "a file that others can read" "$RC" 3
+like message "$(err)" 'config\.json:2:88: providers\.corp-gw\.api_key_file: .* can be read or written by others \(mode 644\).*chmod 600'
+run "$AK" models corp-gw
+is "the same for ak models" "$RC" 3
+chmod 600 "$HOME/corp.key"
+if [ "$(id -u)" = 0 ]; then
+	chown 12345 "$HOME/corp.key"
+	chmod 644 "$HOME/corp.key"
+	key
+	is "somebody else's" "$RC" 3
+	like message "$(err)" 'corp\.key belongs to uid 12345, neither to you nor to root'
+	chown 0 "$HOME/corp.key"
+	chmod 600 "$HOME/corp.key"
+fi
+printf 'sk of\n' >"$HOME/corp.key"
+key
+is "no key" "$RC" 3
+like message "$(err)" 'corp\.key: api_key_file: a key with a space'
+no "the key is not shown" grep -qF 'sk of' "$O" "$E"
+rm -f "$HOME/corp.key"
+mkfifo -m 600 "$HOME/corp.key"
+key
+is "no file" "$RC" 3
+like message "$(err)" 'corp\.key is not a regular file'
+rm -f "$HOME/corp.key"
+echo sk-of-the-file >"$WS/corp.key"
+chmod 600 "$WS/corp.key"
+user "{\"providers\": {\"corp-gw\": {\"base_url\": \"https://gw.example\", \"api_key_file\": \"$WS/corp.key\"}}}"
+key
+is "a key in the workspace" "$RC" 2
+like message "$(err)" 'providers\.corp-gw\.api_key_file: .*/corp\.key lies in the workspace'
+rm -f "$WS/corp.key"
+user '{"providers": {"corp": {"base_url": "http://gw.example/v1"}}}'
+run "$AK" run -C "$WS" -q -m corp/m hi
+is "plain http" "$RC" 2
+like message "$(err)" 'config\.json:1:37: providers\.corp\.base_url: http:// would send the key'
+user '{"providers": {"corp": {"api": "chat"}}}'
+run "$AK" run -C "$WS" -q -m corp/m hi
+is "no base" "$RC" 2
+like message "$(err)" 'config\.json:1:32: providers\.corp: it has no base_url.*CORP_BASE_URL'
+user '{}'
+run "$AK" run -C "$WS" -q --providers=corp.api=chat -m corp/m hi
+is "no option" "$RC" 2
+like message "$(err)" 'unknown option --providers'
+
 t "CLI:show"
 user '{"exec": {"memory": "300m", "hide": ["/usr/share"]},
  "profiles": {"ci": {"exec": {"pids": 99}}}}'
@@ -492,6 +574,20 @@ else
 	like "exec's word on applying" "$(js 'd["error"]["message"]')" '^--apply: "always" is not allowed by'
 	policed --approval deny-mutations --price in=1,out=1
 	is "control: stricter" "$(js 'd["exit_code"], len(d["permission_denials"])')" "(0, 2)"
+	LOCK='{"providers": {"corp": {"base_url": "https://gw.example/v1"}}}'
+	policy "$LOCK" "$POLICED" models --json
+	is "its providers are known" "$(js '[p["base_url"] for p in d if p["provider"] == "corp"]')" "['https://gw.example/v1']"
+	policy "$LOCK" env CORP_BASE_URL=https://other.example "$POLICED" models
+	refused 1 'CORP_BASE_URL: "https://other\.example" is not allowed by /etc/ak/policy\.json:1:[0-9]+.*unset CORP_BASE_URL'
+	policed -m corp/m
+	is "control: nothing else said" "$(js 'd["exit_code"]')" 0
+	user '{"providers": {"corp": {"base_url": "https://other.example"}}}'
+	policed -m corp/m
+	like "the list is closed" "$(js 'd["error"]["message"]')" \
+		'config\.json:1:37: providers: "corp\.base_url=https://other\.example" is not allowed by /etc/ak/policy\.json:1:[0-9]+'
+	policy "$LOCK" "$POLICED" models
+	refused 1 'providers: .* is not allowed by /etc/ak/policy\.json'
+	user '{}'
 	policy '{"exec": {"quiet": true}}' "$POLICED" exec -C "$WS" -- touch MARK
 	refused 125 'policy\.json:1:20: exec\.quiet: not for the policy'
 	policy '{"exec": {"memory": "many"}}' "$POLICED" exec -C "$WS" -- touch MARK

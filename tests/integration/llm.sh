@@ -443,6 +443,45 @@ refused 4 "unreachable"
 run "$AK" models no-such
 refused 2 'no provider is called "no-such"'
 
+# --- a provider of the user's config file, its key in a file; the agent confined
+
+FILEKEY=sk-of-the-file-0123456789
+mkdir -p "$DIR/config/ak"
+printf '# the key\n%s\n' "$FILEKEY" >"$DIR/corp.key"
+chmod 600 "$DIR/corp.key"
+for w in $WIRES; do
+	begin "provider-of-a-config-file:$w"
+	end=$([ "$w" = chat ] && echo text_usage_after_finish || echo text_keepalive)
+	[ "$w" = responses ] && end=text
+	printf '{"providers": {"corp-gw": {"base_url": "%s", "api": "%s", "api_key_file": "~/corp.key"}}}' \
+		"$(base "$w" "script:sse:$(sample_of "$w"),sse:$end")" "$w" >"$DIR/config/ak/config.json"
+	run "$AK" run -C "$WS" -q -o json -m corp-gw/m hi
+	is "exit code" "$RC" 0
+	is provider "$(js 'd["provider"], d["model"]')" "('corp-gw', 'm')"
+	is requests "$(requests)" 2
+	is "the file's key in both" "$(grep -cF "$FILEKEY" "$J")" 2
+	is "and nobody else's" "$(grep -cF "$KEY" "$J")" 0
+	is "not in the body" "$(sent 2 "'$FILEKEY' in r['body']")" False
+	no "the key is in the output" grep -qF "$FILEKEY" "$O" "$E"
+	ok "the session is stored" test -d "$DIR/.local/state/ak/sessions"
+	no "the key is in the state" grep -rqF "$FILEKEY" "$DIR/.local"
+	run env CORP_GW_API_KEY=$KEY2 "$AK" run -C "$WS" -q -o json -m corp-gw/m hi
+	is "exit code" "$RC" 0
+	is "a variable's key counts more" "$(tail -n 1 "$J" | grep -cF "$KEY2")" 1
+done
+begin provider-of-a-config-file-refused
+printf '{"providers": {"corp-gw": {"base_url": "%s", "api": "chat", "api_key_file": "~/corp.key"}}}' "$(base chat status:401)" >"$DIR/config/ak/config.json"
+run "$AK" run -C "$WS" -q -m corp-gw/m hi
+is "exit code" "$RC" 3
+like message "$(err)" "check the key in $DIR/corp.key"
+no "the key is in the output" grep -qF "$FILEKEY" "$O" "$E"
+begin provider-of-a-config-file-elsewhere
+: >"$J"
+OPENAI_API_KEY='' run "$AK" run -C "$WS" -q --api chat --base-url "$(base chat sse:text_usage_after_finish)" -m corp-gw/m hi
+is "exit code" "$RC" 0
+is "with --base-url the file's key is not sent" "$(grep -cF "$FILEKEY" "$J")" 0
+rm -rf "$DIR/config"
+
 exec {SERVER_IN}>&-
 kill "$SERVER" 2>/dev/null
 wait "$SERVER" 2>/dev/null

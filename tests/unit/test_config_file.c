@@ -31,6 +31,7 @@ static void setup(void)
 	add("rw", AK_CFG_IS_EMPTY, NULL, 2);
 	add("run.memory", AK_CFG_IS, "2g", 0);
 	add("run.timeout", AK_CFG_IS, "1h", 1);
+	add("run.providers", AK_CFG_IS, "corp.base_url=https://h", 0);
 }
 
 static int roundtrip(void)

@@ -44,6 +44,11 @@ START_TEST(spellings_agree)
 		char variable[64] = "AK_", option[64] = "--", full[64];
 		size_t n = strlen(k->name);
 
+		if (k->kind == AK_CFG_PROVIDERS) {	/* a section, no option */
+			ck_assert_ptr_null(k->variable);
+			ck_assert_str_eq(k->full[AK_CFG_RUN], "providers");
+			continue;
+		}
 		for (size_t c = 0; c <= n; c++) {
 			variable[3 + c] = (char)toupper((unsigned char)k->name[c]);
 			option[2 + c] = k->name[c] == '_' ? '-' : k->name[c];
@@ -104,6 +109,43 @@ START_TEST(the_workspace_may_tighten_and_nothing_else)
 	ck_assert_uint_eq(n, LEN(may));
 	for (size_t i = 0; i < LEN(may); i++)
 		ck_assert_msg(ak_cfg_may(ak_cfg_find(may[i].section, may[i].name), AK_CFG_WORKSPACE), "%s", may[i].name);
+}
+END_TEST
+
+static const struct { const char *text, *name; enum ak_cfg_provider_field field; const char *value; } entries[] = {
+	{ "corp.base_url=https://h/?a=b", "corp", AK_CFG_PROVIDER_BASE_URL, "https://h/?a=b" },
+	{ "a-1.api=chat", "a-1", AK_CFG_PROVIDER_API, "chat" },
+	{ "x.api_key_file=/a.b=c", "x", AK_CFG_PROVIDER_KEY_FILE, "/a.b=c" },
+	{ "", NULL, 0, NULL },
+	{ "corp", NULL, 0, NULL },
+	{ "corp.", NULL, 0, NULL },
+	{ ".api=chat", NULL, 0, NULL },
+	{ "corp.api", NULL, 0, NULL },
+	{ "corp.api=", NULL, 0, NULL },
+	{ "corp.ap=chat", NULL, 0, NULL },
+	{ "corp.api_key=x", NULL, 0, NULL },
+	{ "Corp.api=chat", NULL, 0, NULL },
+	{ "a=b.api=chat", NULL, 0, NULL },
+	{ "a123456789-123456789-123456789-12.api=chat", NULL, 0, NULL },
+};
+
+START_TEST(entries_of_providers)
+{
+	char name[AK_CFG_PROVIDER_NAME_MAX + 1], variable[AK_CFG_PROVIDER_NAME_MAX + 17];
+
+	for (size_t i = 0; i < LEN(entries); i++) {
+		enum ak_cfg_provider_field field = AK_CFG_PROVIDER_FIELDS;
+		const char *value = ak_cfg_provider_split(entries[i].text, name, &field);
+
+		ck_assert_msg((value == NULL) == (entries[i].name == NULL), "%s", entries[i].text);
+		if (!value)
+			continue;
+		ck_assert_str_eq(name, entries[i].name);
+		ck_assert_int_eq(field, entries[i].field);
+		ck_assert_str_eq(value, entries[i].value);
+	}
+	ak_cfg_provider_variable("corp-gw2", "_API_KEY", variable);
+	ck_assert_str_eq(variable, "CORP_GW2_API_KEY");
 }
 END_TEST
 
@@ -258,6 +300,7 @@ int main(void)
 	SRunner *r = srunner_create(s);
 	int bad;
 
+	tcase_add_test(tc, entries_of_providers);
 	tcase_add_test(tc, every_option_is_a_key_or_named_here_as_none);
 	tcase_add_test(tc, every_option_of_run_is_a_key_or_named_here_as_none);
 	tcase_add_test(tc, spellings_agree);

@@ -62,6 +62,9 @@ static const struct { const char *text, *items; } good[] = {
 	{ "{\"run\":{\"model\":\"x/y\",\"max_cost\":0.25,\"deny\":[\"bash\"],\"memory\":\"1g\",\"timeout\":90}}",
 	  "run.model=x/y run.max_cost=0.25 run.deny=bash run.memory=1g run.timeout=90" },
 	{ "{\"profiles\":{\"ci\":{\"run\":{\"plan\":true,\"apply\":\"ask\"}}}}", "ci/run.plan=+ ci/run.apply=ask" },
+	{ "{\"providers\":{}}", "providers=[]" },
+	{ "{\"providers\":{\"corp-1\":{\"base_url\":\"https://h/v1\",\"api\":\"chat\",\"api_key_file\":\"~/k=1\"},\"openai\":{\"api\":\"responses\"}}}",
+	  "providers=corp-1.base_url=https://h/v1 providers=corp-1.api=chat providers=corp-1.api_key_file=~/k=1 providers=openai.api=responses" },
 	{ "{\"profiles\":{\"ci\":{\"exec\":{\"timeout\":\"5m\"}},\"x\":{}}, \"exec\":{\"net\":\"none\"}}", "ci/timeout=5m net=none" },
 };
 
@@ -103,8 +106,29 @@ static const struct { const char *text; unsigned line, col; const char *why; } r
 	{ "{\"run\":{\"max_cost\":[1]}}", 1, 20, "run.max_cost: an amount of dollars is expected" },
 	{ "{\"run\":7}", 1, 8, "run: an object is expected" },
 	{ "{\"exec\":{\"model\":\"x\"}}", 1, 18, "exec.model: unknown key" },
-	{ "{\"providers\":{}}", 1, 14, "providers: settings of \"providers\" are not supported yet" },
-	{ "{\"prices\":1}", 1, 11, "prices: settings of \"prices\" are not supported yet" },
+	{ "{\"providers\":[]}", 1, 14, "providers: an object is expected" },
+	{ "{\"providers\":{\"x\":{}}}", 1, 19, "providers.x: an object with base_url" },
+	{ "{\"providers\":{\"x\":\"https://h\"}}", 1, 19, "providers.x: an object with base_url" },
+	{ "{\"providers\":{\"X\":{\"api\":\"chat\"}}}", 1, 19, "providers: \"X\" is no name" },
+	{ "{\"providers\":{\"a_b\":{\"api\":\"chat\"}}}", 1, 21, "providers: \"a_b\" is no name" },
+	{ "{\"providers\":{\"1a\":{\"api\":\"chat\"}}}", 1, 20, "providers: \"1a\" is no name" },
+	{ "{\"providers\":{\"\":{\"api\":\"chat\"}}}", 1, 18, "providers: \"\" is no name" },
+	{ "{\"providers\":{\"a/b\":{\"api\":\"chat\"}}}", 1, 21, "providers: \"a/b\" is no name" },
+	{ "{\"providers\":{\"x\":{\"bas_url\":\"https://h\"}}}", 1, 30, "providers.x.bas_url: unknown key: base_url, api and api_key_file" },
+	{ "{\"providers\":{\"x\":{\"api_key\":\"sk-1\"}}}", 1, 30, "providers.x.api_key: a key is not for a config file" },
+	{ "{\"providers\":{\"x\":{\"api\":\"replay\"}}}", 1, 26, "providers.x.api: anthropic, chat or responses" },
+	{ "{\"providers\":{\"x\":{\"api\":1}}}", 1, 26, "providers.x.api: a text is expected" },
+	{ "{\"providers\":{\"x\":{\"base_url\":\"\"}}}", 1, 31, "providers.x.base_url: empty" },
+	{ "{\"providers\":{\"x\":{\"base_url\":\"h/v1\"}}}", 1, 31, "providers.x.base_url: a URL that starts with https://" },
+	{ "{\"providers\":{\"x\":{\"base_url\":\"https://h/ v\"}}}", 1, 31, "providers.x.base_url: a text with a control character" },
+	{ "{\"providers\":{\"x\":{\"base_url\":\"https://u:p@h/v1\"}}}", 1, 31, "providers.x.base_url: a URL without a user and a password" },
+	{ "{\"providers\":{\"x\":{\"api_key_file\":\"k\"}}}", 1, 35, "providers.x.api_key_file: a path that starts with / or ~/" },
+	{ "{\"providers\":{\"x\":{\"api_key_file\":\"/a\\nb\"}}}", 1, 35, "providers.x.api_key_file: a text with a control character" },
+	{ "{\"run\":{\"providers\":[\"x.api=chat\"]}}", 1, 21, "run.providers: unknown key: providers is a section" },
+	{ "{\"exec\":{\"providers\":[]}}", 1, 22, "exec.providers: unknown key" },
+	{ "{\"profiles\":{\"p\":{\"providers\":{}}}}", 1, 31, "profiles.p.providers: providers are for all profiles" },
+	{ "{\"prices\":1}", 1, 11, "prices: not in this file: prices belong into ~/.config/ak/prices.json" },
+	{ "{\"profiles\":{\"p\":{\"prices\":{}}}}", 1, 28, "profiles.p.prices: not in this file" },
 	{ "{\"profiles\":[]}", 1, 13, "profiles: an object is expected" },
 	{ "{\"profiles\":{\"a b\":{}}}", 1, 20, "profiles: \"a b\" is no name" },
 	{ "{\"profiles\":{\"a\":1}}", 1, 18, "profiles.a: an object with the sections exec and run is expected" },
@@ -135,6 +159,8 @@ START_TEST(a_workspace_may_not_say_this)
 		char text[128];
 		int rc;
 
+		if (k->kind == AK_CFG_PROVIDERS)
+			continue;
 		(void)snprintf(text, sizeof(text), "{\"%s\":{\"%s\":%s}}", run ? "run" : "exec", k->name, k->kind == AK_CFG_BOOL ? "true" : "\"1\"");
 		rc = read_as(AK_CFG_WORKSPACE, text);
 		ck_assert_int_eq(rc, ak_cfg_may(k, AK_CFG_WORKSPACE) ? 0 : -EINVAL);
@@ -143,6 +169,10 @@ START_TEST(a_workspace_may_not_say_this)
 		ck_assert_int_eq(rc, ak_cfg_may(k, AK_CFG_POLICY) ? 0 : -EINVAL);
 		ck_assert_int_eq(read_as(AK_CFG_USER, text), 0);
 	}
+	ck_assert_int_eq(read_as(AK_CFG_WORKSPACE, "{\"providers\":{\"x\":{\"api\":\"chat\"}}}"), -EINVAL);
+	ck_assert_ptr_eq(strstr(err.text, "providers.x: not for a workspace's file"), err.text);
+	ck_assert_int_eq(read_as(AK_CFG_WORKSPACE, "{\"providers\":{}}"), -EINVAL);
+	ck_assert_int_eq(read_as(AK_CFG_POLICY, "{\"providers\":{\"x\":{\"api\":\"chat\"}}}"), 0);
 	ck_assert_int_eq(read_as(AK_CFG_WORKSPACE, "{\"profiles\":{}}"), -EINVAL);
 	ck_assert_int_eq(read_as(AK_CFG_POLICY, "{\"profiles\":{}}"), -EINVAL);
 	ck_assert_int_eq(read_as(AK_CFG_WORKSPACE, "{\"model\":\"x\"}"), -EINVAL);
@@ -183,6 +213,20 @@ START_TEST(maxima)
 }
 END_TEST
 
+/* the name stands before each text, so this is longer than the file */
+START_TEST(long_names_have_room)
+{
+	char text[256];
+
+	(void)snprintf(text, sizeof(text), "{\"providers\":{\"%s\":{\"api\":\"chat\",\"base_url\":\"http://h\",\"api_key_file\":\"/k\"}}}",
+		       "a123456789-123456789-123456789-1");
+	ck_assert_msg(read_as(AK_CFG_USER, text) == 0, "%s", err.text);
+	ck_assert_uint_eq(c.f.n_items, 3);
+	(void)snprintf(text, sizeof(text), "{\"providers\":{\"%s\":{\"api\":\"chat\"}}}", "a123456789-123456789-123456789-12");
+	ck_assert_int_eq(read_as(AK_CFG_USER, text), -EINVAL);
+}
+END_TEST
+
 START_TEST(layers_by_word)
 {
 	ck_assert_int_eq(policy_config_layer("policy"), AK_CFG_POLICY);
@@ -204,6 +248,7 @@ int main(void)
 	tcase_add_loop_test(tc, refused_with_place_and_key, 0, (int)LEN(refused));
 	tcase_add_test(tc, a_workspace_may_not_say_this);
 	tcase_add_test(tc, maxima);
+	tcase_add_test(tc, long_names_have_room);
 	tcase_add_test(tc, layers_by_word);
 	suite_add_tcase(s, tc);
 	srunner_run_all(r, CK_NORMAL);
