@@ -11,6 +11,7 @@
 
 #include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_buf.h"
+#include "executor/shared/ak_dir.h"
 #include "executor/shared/ak_path.h"
 
 /* Where the home is when the caller's own cannot be: /run is always a private tmpfs, and never holds a
@@ -91,6 +92,7 @@ static const struct toolchain {
 
 struct path_state {
 	bool used[TOOLCHAINS];
+	bool told_link, told_secret; /* one line of each is enough */
 	struct ak_buf path;
 	size_t dirs;
 };
@@ -99,6 +101,7 @@ struct path_state {
 struct path_dir {
 	char given[PATH_MAX]; /* normalised */
 	char real[PATH_MAX];  /* resolved */
+	char link[PATH_MAX];  /* on the way, see plan_follow() */
 };
 
 static bool home_fits(const char *home)
@@ -152,7 +155,7 @@ static bool holds_own(const struct plan_ctx *c, const char *dir)
 	return false;
 }
 
-/* May folder @real of the host be shown because PATH names it? */
+/* May folder @real of the host be shown because PATH names it? Secrets apart, see plan_secret_place() */
 static bool may_show(const struct plan_ctx *c, const char *real)
 {
 	static const char *const never_above[] = {
@@ -163,6 +166,10 @@ static bool may_show(const struct plan_ctx *c, const char *real)
 
 	if (ak_path_below(c->h->home, real) || holds_own(c, real))
 		return false;
+	for (size_t i = 0; i < c->nhomes; i++) {
+		if (ak_path_below(c->homes[i], real))
+			return false;
+	}
 	for (size_t i = 0; i < sizeof(never_above) / sizeof(never_above[0]); i++) {
 		if (ak_path_below(never_above[i], real))
 			return false;
@@ -204,17 +211,25 @@ static bool row_root(const struct plan_ctx *c, const struct toolchain *t, char *
 	return n > 0 && n < PATH_MAX;
 }
 
+/* Folder @path of a toolchain without links in @real; a link that a sandbox may have made shows nothing */
+static bool toolchain_folder(struct plan_ctx *c, const char *path, const char *own, char *real)
+{
+	struct stat st;
+
+	return plan_follow(c, path, real, NULL) == PLAN_LINK_FINE && stat(real, &st) == 0 &&
+	       S_ISDIR(st.st_mode) && may_show(c, real) && !plan_secret_place(c, real, own);
+}
+
 static void show_also(struct plan_ctx *c, struct path_state *s, const char *path);
 
 static bool show_row(struct plan_ctx *c, struct path_state *s, size_t i, const char *root)
 {
 	const struct toolchain *t = &toolchains[i];
 	char real[PATH_MAX] AK_UNINIT, secret[PATH_MAX] AK_UNINIT;
-	struct stat st;
 
 	if (s->used[i])
 		return true;
-	if (!realpath(root, real) || stat(real, &st) < 0 || !S_ISDIR(st.st_mode) || !may_show(c, real))
+	if (!toolchain_folder(c, root, t->path ? t->path : "", real))
 		return false;
 	s->used[i] = true;
 	show(c, real, root);
@@ -230,7 +245,6 @@ static bool show_row(struct plan_ctx *c, struct path_state *s, size_t i, const c
 static void show_also(struct plan_ctx *c, struct path_state *s, const char *path)
 {
 	char root[PATH_MAX] AK_UNINIT, real[PATH_MAX] AK_UNINIT;
-	struct stat st;
 
 	for (size_t i = 0; i < TOOLCHAINS; i++) {
 		if (toolchains[i].path && strcmp(toolchains[i].path, path) == 0) {
@@ -239,8 +253,8 @@ static void show_also(struct plan_ctx *c, struct path_state *s, const char *path
 			return;
 		}
 	}
-	if (snprintf(root, sizeof(root), "%s/%s", c->h->home, path) < PATH_MAX && realpath(root, real) &&
-	    stat(real, &st) == 0 && S_ISDIR(st.st_mode) && may_show(c, real))
+	if (snprintf(root, sizeof(root), "%s/%s", c->h->home, path) < PATH_MAX &&
+	    toolchain_folder(c, root, path, real))
 		show(c, real, root);
 }
 
@@ -325,10 +339,86 @@ static bool path_given(struct path_dir *d, const char *entry, size_t len)
 	return true;
 }
 
+/* Shown by the user's own options, and under its own name */
+static bool user_shows(const struct plan_ctx *c, const struct path_dir *d)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < c->o->nbinds && !found; i++) {
+		const struct bind_opt *b = &c->o->binds[i];
+		char *clean;
+
+		if ((b->kind != BIND_RO && b->kind != BIND_RW) || (b->src[0] != '/' && !c->h->cwd))
+			continue;
+		clean = ak_path_normalize(c->h->cwd, b->src);
+		found = clean && (!b->dst || strcmp(b->dst, clean) == 0) && ak_path_below(d->real, clean);
+		free(clean);
+	}
+	return found;
+}
+
+/* Is there something to run in it? A folder that PATH names without is a mistake, and shows what nobody meant
+ */
+static bool has_program(const char *path)
+{
+	struct ak_dir dir AK_UNINIT;
+	unsigned char type;
+	const char *name;
+	bool found = false;
+
+	if (ak_dir_open(&dir, path) < 0)
+		return false;
+	while (!found && ak_dir_next(&dir, &name, &type)) {
+		struct stat st;
+
+		found = fstatat(dir.fd, name, &st, 0) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111);
+	}
+	ak_dir_close(&dir);
+	return found;
+}
+
+static void refuse_link(struct plan_ctx *c, struct path_state *s, const struct path_dir *d)
+{
+	if (!s->told_link)
+		plan_notice(c->p,
+			    "\"%s\" on PATH is not shown: \"%s\" is a symbolic link, which an earlier "
+			    "command may have left there, and "
+			    "leads to \"%s\" (--ro shows that)",
+			    d->given, d->link, d->real);
+	s->told_link = true;
+}
+
+/* A folder that is neither the system's nor in the workspace */
+static void show_dir(struct plan_ctx *c, struct path_state *s, const struct path_dir *d,
+		     enum plan_trust trust)
+{
+	if (trust == PLAN_LINK_PLANTED) {
+		refuse_link(c, s, d);
+		return;
+	}
+	/* a toolchain is known as one, whoever leads to it */
+	if (!has_program(d->real) || in_row(c, s, d) || !may_show(c, d->real))
+		return;
+	if (plan_secret_place(c, d->real, NULL)) {
+		if (!s->told_secret)
+			plan_warn(c->p,
+				  "\"%s\" on PATH is not shown: keys, tokens or histories lie there (--ro "
+				  "shows it)",
+				  d->real);
+		s->told_secret = true;
+	} else if (trust != PLAN_LINK_FINE) {
+		refuse_link(c, s, d);
+	} else {
+		show(c, d->real, d->real);
+		path_append(s, d->real);
+	}
+}
+
 static void path_dir(struct plan_ctx *c, struct path_state *s, const char *entry, size_t len)
 {
 	struct path_dir d AK_UNINIT;
 	struct stat st;
+	int trust;
 
 	if (!path_given(&d, entry, len) || stat(d.given, &st) < 0 || !S_ISDIR(st.st_mode))
 		return;
@@ -336,16 +426,15 @@ static void path_dir(struct plan_ctx *c, struct path_state *s, const char *entry
 		path_append(s, d.given);
 		return;
 	}
-	if (!realpath(d.given, d.real))
+	trust = plan_follow(c, d.given, d.real, d.link);
+	if (trust < 0)
 		return;
-	if (ak_path_below(d.real, c->p->workspace)) {
+	if (ak_path_below(d.real, c->p->workspace))
 		path_append(s, ak_path_below(d.given, c->p->workspace) ? d.given : d.real);
-		return;
-	}
-	if (in_root_view(c, s, &d) || in_row(c, s, &d) || !may_show(c, d.real))
-		return;
-	show(c, d.real, d.real);
-	path_append(s, d.real);
+	else if (user_shows(c, &d))
+		path_append(s, d.real);
+	else if (!in_root_view(c, s, &d))
+		show_dir(c, s, &d, (enum plan_trust)trust);
 }
 
 /* The same folder twice on PATH, or a folder in a row that a later entry shows, would be two mounts on one

@@ -132,10 +132,33 @@ int plan_pins(struct plan_ctx *c);
  * plan_resolve() - a path the user named, as a path without links
  * @opt:	for messages
  * @ret:	PATH_MAX bytes; untouched on failure
- * Return: 0; -ELOOP with a message (a link that a sandbox may have made); else negative errno of lstat(2), with no message
+ * Return: 0; -ELOOP with a message (a link that a sandbox may have made, also where another link leads to it); else negative errno of lstat(2), with no message
  * (err->code is 0).
  */
 int plan_resolve(struct plan_ctx *c, const char *opt, const char *path, char *ret);
+
+/* Who may have made the links on the way to a folder, the worst of them */
+enum plan_trust {
+	PLAN_LINK_FINE,	   /* there is none, or only the system's, the administrator's, or in the home itself */
+	PLAN_LINK_UNKNOWN, /* a sandbox in another workspace may have */
+	PLAN_LINK_PLANTED, /* lies in the workspace, or in what --rw shows */
+};
+
+/**
+ * plan_follow() - follow absolute path @path, and tell whose links that took
+ * @ret_real:	PATH_MAX bytes: the path without links
+ * @ret_link:	PATH_MAX bytes: the first link of the worst kind, "" when there is none; may be NULL
+ * Return: enum plan_trust; negative errno, with no message.
+ */
+int plan_follow(struct plan_ctx *c, const char *path, char *ret_real, char *ret_link);
+
+/**
+ * plan_secret_place() - do keys, tokens, profiles of a browser or histories lie at host path @real, or above or below it?
+ * @own:	what a toolchain itself keeps below this path of a home does not count (NULL: nothing); with it, a name directly in @real
+ *		does not count either, since a toolchain may have an .npmrc
+ * The names are those that are hidden in a home that is shown, looked for at any depth; what lies below @real only if it exists.
+ */
+bool plan_secret_place(const struct plan_ctx *c, const char *real, const char *own);
 
 /** plan_homes() - find homes and own; plan_homes_release() - free them */
 int plan_homes(struct plan_ctx *c, uid_t owner);

@@ -442,6 +442,53 @@ int plan_workspace(struct plan_ctx *c)
 	return protect_names(c);
 }
 
+/* Is @path, a name of secret_table, there? Only what lies below the folder asked for needs a look */
+static bool holds_secret(const char *real, size_t anchor, const char *name)
+{
+	char path[PATH_MAX] AK_UNINIT;
+	struct stat st;
+
+	if (snprintf(path, sizeof(path), "%.*s/%s", (int)anchor, real, name) >= (int)sizeof(path))
+		return false;
+	return ak_path_below(real, path) || (ak_path_below(path, real) && lstat(path, &st) == 0);
+}
+
+static bool is_home(const struct plan_ctx *c, const char *path, size_t len)
+{
+	for (size_t i = 0; i < c->nhomes; i++) {
+		if (strlen(c->homes[i]) == len && memcmp(c->homes[i], path, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool plan_secret_place(const struct plan_ctx *c, const char *real, const char *own)
+{
+	size_t end = strlen(real), own_len = own ? strlen(own) : 0;
+
+	/* every folder on the way may be the home, or the copy of a home, that the name is below */
+	for (size_t at = 0; at <= end; at += 1 + strcspn(real + at + 1, "/")) {
+		bool home = is_home(c, real, at);
+
+		if (own && at == end)
+			break;
+		for (size_t i = 0; i < sizeof(secret_table) / sizeof(secret_table[0]); i++) {
+			const char *name = secret_table[i];
+
+			/* a plain word means something only in a home */
+			if (name[0] != '.' && !home)
+				continue;
+			if (own_len && strncmp(name, own, own_len) == 0 && name[own_len] == '/')
+				continue;
+			if (holds_secret(real, at, name))
+				return true;
+		}
+		if (at == end)
+			break;
+	}
+	return false;
+}
+
 /* Hide host path @host where a mount shows it; false: it is shown but does not exist */
 static bool hide_shown(struct plan_ctx *c, const char *host)
 {

@@ -326,6 +326,55 @@ run env PATH="$HOME/tools/bin:$PATH" "$AK" exec -C "$WS" -- sh -c "mytool; cat $
 is output "$(out)" tool
 no "written" test -e "$HOME/tools/bin/new"
 
+# what a command leaves under a name that PATH has must not be a way to the home for the next one
+t "FS:link-planted-under-a-name-of-path"
+mkdir -p "$HOME/.ssh" "$HOME/private" "$WS/.venv/bin"
+echo PRIVATE-KEY >"$HOME/.ssh/id_test"
+echo PRIVATE-TEXT >"$HOME/private/text"
+for f in "$HOME/private/run" "$HOME/.ssh/run" "$WS/.venv/bin/p"; do
+	printf '#!/bin/sh\necho prog\n' >"$f"
+	chmod 755 "$f"
+done
+venv=$WS/.venv/bin
+look="cat $HOME/.ssh/id_test $HOME/private/text $venv/text $venv/id_test 2>/dev/null; ls -A $HOME $venv"
+run env PATH="$venv:$PATH" "$AK" exec -C "$WS" -- p
+is "the workspace's own" "$(out)$(err)" prog
+for to in private .ssh; do
+	run env PATH="$venv:$PATH" "$AK" exec -C "$WS" -- sh -c "rm -rf .venv/bin && ln -s $HOME/$to .venv/bin"
+	is "planted: $to" "$RC$(readlink "$venv")" "0$HOME/$to"
+	for with in "--write direct" "--write none" "--isolation landlock"; do
+		[ "$WHO:$with" != "root:--isolation landlock" ] || continue
+		# shellcheck disable=SC2086
+		run env PATH="$venv:$PATH" "$AK" exec $with -C "$WS" -- sh -c "$look"
+		unlike "$to, $with" "$(out)" 'PRIVATE|id_test|text'
+		like "told: $to, $with" "$(err)" 'on PATH is not shown: .*/.venv/bin.* is a symbolic link'
+	done
+	# from another workspace, and through a link of the user's own
+	mkdir -p "$DIR/ws2"
+	ln -sfn "$venv" "$HOME/mybin"
+	run env PATH="$venv:$HOME/mybin:$PATH" "$AK" exec -C "$DIR/ws2" -- sh -c "$look"
+	unlike "$to, elsewhere" "$(out)" 'PRIVATE|id_test|text'
+done
+# the control: what the user names himself is shown
+run env PATH="$HOME/private:$PATH" "$AK" exec -C "$WS" -- sh -c "cat $HOME/private/text; run"
+is "named on PATH" "$(out | tr '\n' ' ')" "PRIVATE-TEXT prog "
+run env PATH="$venv:$PATH" "$AK" exec -C "$WS" --ro "$HOME/.ssh" -- cat "$HOME/.ssh/id_test"
+is "named with --ro" "$(out)" PRIVATE-KEY
+rm -rf "$HOME/private" "$HOME/mybin" "$HOME/.ssh" "$DIR/ws2"
+
+t "FS:path-names-what-is-no-folder-of-programs"
+mkdir -p "$HOME/.aws/x" "$HOME/docs"
+echo PRIVATE-KEY >"$HOME/.aws/credentials"
+echo PRIVATE-TEXT >"$HOME/docs/text"
+printf '#!/bin/sh\n' >"$HOME/.aws/run"
+chmod 755 "$HOME/.aws/run"
+run env PATH="$HOME/.aws:$HOME/docs:$PATH" "$AK" exec -C "$WS" -- sh -c "cat $HOME/.aws/credentials $HOME/docs/text"
+unlike "shown" "$(out)" PRIVATE
+chmod 755 "$HOME/docs/text"
+run env PATH="$HOME/.aws:$HOME/docs:$PATH" "$AK" exec -C "$WS" -- sh -c "cat $HOME/.aws/credentials $HOME/docs/text"
+is "the control: with a program" "$(out)" PRIVATE-TEXT
+rm -rf "$HOME/.aws" "$HOME/docs"
+
 t "FS:home-is-private"
 ak -- sh -c 'echo x >~/.newfile && cat ~/.newfile'
 is output "$(out)" x

@@ -64,6 +64,17 @@ static inline void make_file(const char *name, const char *content)
 	ck_assert_int_eq(fclose(f), 0);
 }
 
+/* folder T/NAME with a program in it */
+static inline void make_tool(const char *name)
+{
+	char file[PATH_MAX];
+
+	make_dir(name);
+	ck_assert_int_lt(snprintf(file, sizeof(file), "%s/tool", name), (int)sizeof(file));
+	make_file(file, "#!/bin/sh\n");
+	ck_assert_int_eq(chmod(at(file), 0755), 0);
+}
+
 static inline void make_link(const char *text, const char *name)
 {
 	ck_assert_int_eq(symlink(text, at(name)), 0);

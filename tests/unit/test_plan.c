@@ -211,6 +211,10 @@ START_TEST(a_link_that_a_sandbox_can_have_made_is_not_followed)
 	o.workspace = at("link/");
 	o.workspace_given = true;
 	plan_refused(ELOOP, "symbolic link");
+	/* nor where the user's own leads to it */
+	make_link(at("link"), "home/mine");
+	o.workspace = at("home/mine");
+	plan_refused(ELOOP, at("link"));
 	make_link(at("ws"), "home/link");
 	o.workspace = at("home/link");
 	plan_ok();

@@ -362,7 +362,7 @@ START_TEST(a_hidden_folder_still_leads_to_what_was_asked_for)
 {
 	free(h.cwd);
 	make_dir("home/ws/.github");
-	make_dir("home/.cargo/bin");
+	make_tool("home/.cargo/bin");
 	h.cwd = strdup(at("home/ws"));
 	h.path = strdup(at("home/.cargo/bin"));
 	plan_ok();

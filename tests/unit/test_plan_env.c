@@ -233,6 +233,18 @@ static void path_is(const char *fmt, ...)
 	h.path = path_text;
 }
 
+/* PATH is the default, and nothing but the system, the workspace and what --ro names comes from the host */
+static void path_shows_nothing(void)
+{
+	plan_ok();
+	ck_assert_str_eq(need_variable("PATH"), "/usr/local/bin:/usr/bin:/bin");
+	for (size_t i = 0; i < p.nmounts; i++)
+		ck_assert_msg(p.mounts[i].kind != PM_BIND ||
+				      (p.mounts[i].flags & (PMF_SYSTEM | PMF_USER | PMF_WORKSPACE)) ||
+				      !ak_path_below(p.mounts[i].dst, top),
+			      "%s is shown", p.mounts[i].dst);
+}
+
 START_TEST(path_without_entries_is_the_default)
 {
 	h.path = NULL;
@@ -262,10 +274,10 @@ END_TEST
 
 START_TEST(another_folder_on_path_is_shown_alone)
 {
-	make_dir("tools/bin");
+	make_tool("tools/bin");
 	make_dir("tools/lib");
-	make_link("tools/bin", "link");
-	path_is("%s:/bin:%s", at("link"), at("tools/bin"));
+	make_link("../tools/bin", "home/link");
+	path_is("%s:/bin:%s", at("home/link"), at("tools/bin"));
 	plan_ok();
 	ck_assert_uint_eq(need(at("tools/bin"), PM_BIND)->flags, PMF_RO | PMF_OPTIONAL);
 	ck_assert_ptr_null(mount_at(at("tools")));
@@ -276,7 +288,8 @@ END_TEST
 
 START_TEST(a_folder_within_another_is_not_mounted_twice)
 {
-	make_dir("tools/bin");
+	make_tool("tools/bin");
+	make_tool("tools");
 	path_is("%s:%s:%s", at("tools/bin"), at("tools"), at("tools/bin"));
 	plan_ok();
 	need(at("tools"), PM_BIND);
@@ -287,7 +300,7 @@ END_TEST
 
 START_TEST(the_home_and_what_holds_it_are_never_shown)
 {
-	make_dir("home/.config/ak/bin");
+	make_tool("home/.config/ak/bin");
 	make_dir("home/.local/state");
 	path_is("%s:%s:%s:%s", at("home"), at(""), at("home/.config/ak/bin"), at("home/.local"));
 	plan_ok();
@@ -309,10 +322,10 @@ END_TEST
 
 START_TEST(a_toolchain_is_shown_whole_without_its_credentials)
 {
-	make_dir("home/.cargo/bin");
+	make_tool("home/.cargo/bin");
 	make_dir("home/.rustup");
 	make_dir("home/.pyenv/bin");
-	make_dir("home/.nvm/versions/node/v20/bin");
+	make_tool("home/.nvm/versions/node/v20/bin");
 	make_file("home/.cargo/credentials.toml", "");
 	path_is("%s:%s:/bin:%s", at("home/.cargo/bin"), at("home/.nvm/versions/node/v20/bin"),
 		at("home/.cargo/bin"));
@@ -334,8 +347,8 @@ START_TEST(a_toolchain_may_be_elsewhere)
 {
 	char row[PATH_MAX + 16];
 
-	make_dir("data/pyenv/shims");
-	make_dir("data/go/bin");
+	make_tool("data/pyenv/shims");
+	make_tool("data/go/bin");
 	make_link(at("data/go"), "home/go");
 	ck_assert_int_lt(snprintf(row, sizeof(row), "PYENV_ROOT=%s", at("data/pyenv")), (int)sizeof(row));
 	set_variable(row);
@@ -352,7 +365,7 @@ START_TEST(a_toolchain_is_never_the_home)
 {
 	char row[PATH_MAX + 16];
 
-	make_dir("home/bin");
+	make_tool("home/bin");
 	ck_assert_int_lt(snprintf(row, sizeof(row), "GOPATH=%s", at("home")), (int)sizeof(row));
 	set_variable(row);
 	path_is("%s", at("home/bin"));
@@ -365,7 +378,7 @@ END_TEST
 
 START_TEST(a_toolchain_in_the_workspace_is_not_mounted_again)
 {
-	make_dir("home/.cargo/bin");
+	make_tool("home/.cargo/bin");
 	o.workspace = at("home");
 	o.workspace_given = true;
 	o.write = WRITE_NONE;
@@ -378,7 +391,7 @@ END_TEST
 
 START_TEST(the_other_folders_of_local_bin_come_along)
 {
-	make_dir("home/.local/bin");
+	make_tool("home/.local/bin");
 	make_dir("home/.local/lib/python3");
 	make_dir("home/.local/share/pipx");
 	make_dir("home/.local/share/secret");
@@ -389,6 +402,140 @@ START_TEST(the_other_folders_of_local_bin_come_along)
 	need(at("home/.local/share/pipx"), PM_BIND);
 	ck_assert_ptr_null(mount_at(at("home/.local")));
 	ck_assert_ptr_null(mount_at(at("home/.local/share/secret")));
+}
+END_TEST
+
+/* the workspace's bin, as a command of an earlier run may have left it */
+START_TEST(a_link_in_the_workspace_shows_nothing)
+{
+	static const enum opt_write modes[] = {WRITE_DIRECT, WRITE_NONE, WRITE_COW};
+
+	make_tool("home/private");
+	make_tool("home/.ssh");
+	make_tool("home/.cargo/bin");
+	make_dir("ws/.venv");
+	make_link("../../home/private", "ws/.venv/bin");
+	make_link("../home/.ssh", "ws/keys");
+	make_link("../home/.cargo/bin", "ws/cargo");
+	make_link("../home", "ws/up");
+	make_link("../ws/.venv/bin", "home/bin");
+	for (size_t i = 0; i < LEN(modes); i++) {
+		o.write = modes[i];
+		path_is("%s:%s:%s:%s:%s", at("ws/.venv/bin"), at("ws/keys"), at("ws/cargo"),
+			at("ws/up/private"), at("home/bin"));
+		path_shows_nothing();
+		ck_assert(warned(at("ws/.venv/bin")));
+		ck_assert(warned(at("home/private")));
+		ck_assert_uint_ne(p.told, 0);
+	}
+}
+END_TEST
+
+START_TEST(what_is_shown_anyway_stays_on_path)
+{
+	make_tool("home/private");
+	make_dir("ws/a");
+	make_link("../home/private", "ws/bin");
+	make_link("a", "ws/b");
+	make_link("/usr/bin", "ws/c");
+	add_bind(BIND_RO, "--ro", at("home/private"), NULL);
+	path_is("%s:%s:%s", at("ws/bin"), at("ws/b"), at("ws/c"));
+	plan_ok();
+	ck_assert_uint_eq(need(at("home/private"), PM_BIND)->flags & PMF_USER, PMF_USER);
+	path_is("%s:%s:/usr/bin", at("home/private"), at("ws/b"));
+	ck_assert_str_eq(need_variable("PATH"), path_text);
+	ck_assert_uint_eq(p.told, 0);
+}
+END_TEST
+
+START_TEST(a_link_in_a_writable_folder_shows_nothing)
+{
+	make_tool("home/private");
+	make_dir("home/w");
+	make_link("../private", "home/w/bin");
+	make_link("../home/private", "other/bin"); /* another's workspace, perhaps */
+	add_bind(BIND_RW, "--rw", at("home/w"), NULL);
+	path_is("%s", at("home/w/bin"));
+	path_shows_nothing();
+	o.nbinds = 0;
+	path_is("%s:%s", at("home/w/bin"), at("other/bin"));
+	path_shows_nothing();
+	ck_assert(warned(at("home/w/bin")));
+}
+END_TEST
+
+/* what moves a toolchain is the caller's; the folder that it names may have been replaced */
+START_TEST(a_toolchain_that_is_a_link_in_the_workspace_shows_nothing)
+{
+	char row[PATH_MAX + 16];
+
+	make_tool("home/private/bin");
+	make_link("../home/private", "ws/venv");
+	make_link("../home/private", "other/venv");
+	ck_assert_int_lt(snprintf(row, sizeof(row), "VIRTUAL_ENV=%s", at("ws/venv")), (int)sizeof(row));
+	set_variable(row);
+	ck_assert_int_lt(snprintf(row, sizeof(row), "CONDA_PREFIX=%s", at("other/venv")), (int)sizeof(row));
+	set_variable(row);
+	path_is("%s:%s", at("ws/venv/bin"), at("other/venv/bin"));
+	path_shows_nothing();
+}
+END_TEST
+
+START_TEST(places_of_secrets_are_never_shown_for_path)
+{
+	char row[PATH_MAX + 16];
+
+	make_tool("home/.ssh");
+	make_tool("home/.aws/bin");
+	make_tool("home/old/copy/.gnupg");
+	make_tool("home/.config");
+	make_dir("home/.config/gcloud");
+	make_tool("home/copy");
+	make_dir("home/copy/.ssh");
+	make_tool("home/snap/bin");
+	make_tool("home/secretd/bin");
+	make_dir("home/secretd/.kube");
+	ck_assert_int_lt(snprintf(row, sizeof(row), "GOPATH=%s", at("home/.aws")), (int)sizeof(row));
+	set_variable(row);
+	path_is("%s:%s:%s:%s", at("home/.ssh"), at("home/.aws/bin"), at("home/old/copy/.gnupg"),
+		at("home/.config"));
+	path_shows_nothing();
+	ck_assert(warned(at("home/.ssh")));
+	ck_assert_uint_eq(p.told, 0);
+	path_is("%s:%s", at("home/copy"), at("home/snap/bin"));
+	path_shows_nothing();
+	/* beside a secret */
+	path_is("%s", at("home/secretd/bin"));
+	plan_ok();
+	ck_assert_str_eq(need_variable("PATH"), path_text);
+	need(at("home/secretd/bin"), PM_BIND);
+	ck_assert_ptr_null(mount_at(at("home/secretd")));
+}
+END_TEST
+
+START_TEST(a_folder_without_programs_is_not_shown)
+{
+	make_dir("home/docs/folder");
+	make_file("home/docs/letter", "");
+	make_file("home/data", "");
+	path_is("%s", at("home/docs"));
+	path_shows_nothing();
+	ck_assert_int_eq(chmod(at("home/docs/letter"), 0755), 0);
+	plan_ok();
+	ck_assert_str_eq(need_variable("PATH"), path_text);
+	need(at("home/docs"), PM_BIND);
+}
+END_TEST
+
+/* nvm is a repository that has one */
+START_TEST(a_toolchain_may_have_an_npmrc)
+{
+	make_tool("home/.nvm/versions/node/v20/bin");
+	make_file("home/.nvm/.npmrc", "");
+	path_is("%s", at("home/.nvm/versions/node/v20/bin"));
+	plan_ok();
+	need(at("home/.nvm"), PM_BIND);
+	ck_assert_str_eq(need_variable("PATH"), path_text);
 }
 END_TEST
 
@@ -429,6 +576,13 @@ int main(void)
 		a_toolchain_is_never_the_home,
 		a_toolchain_in_the_workspace_is_not_mounted_again,
 		the_other_folders_of_local_bin_come_along,
+		a_link_in_the_workspace_shows_nothing,
+		what_is_shown_anyway_stays_on_path,
+		a_link_in_a_writable_folder_shows_nothing,
+		a_toolchain_that_is_a_link_in_the_workspace_shows_nothing,
+		places_of_secrets_are_never_shown_for_path,
+		a_folder_without_programs_is_not_shown,
+		a_toolchain_may_have_an_npmrc,
 		folder_variables_pass_when_visible,
 	};
 	TCase *t = tcase_create("plan_env");
