@@ -25,6 +25,7 @@
 #include "executor/workspace/git_member.h"
 #include "executor/workspace/journal.h"
 #include "executor/workspace/path_set.h"
+#include "executor/workspace/protected_links.h"
 #include "executor/workspace/protected_place.h"
 #include "executor/workspace/walk.h"
 
@@ -327,6 +328,8 @@ int scan_layer(int upper, int lower, struct protected_place *place, int64_t star
 	r = look_for_bare(&s, "", "", err);
 	if (r == 0)
 		r = ws_walk(upper, "", visit_upper, trouble_upper, &s, err);
+	if (r == 0)
+		r = protected_links_mark(upper, lower, place, ret, err);
 	if (r == 0)
 		journal_sort(ret);
 	path_set_release(&s.covered);

@@ -306,6 +306,39 @@ if need git; then
 	aks discard
 	like "what was discarded is said" "$(err)" "^ak: discarded c-[0-9a-z]*: 1 change in $WS by .*rm -rf .git"
 
+	t "98:what-a-protected-link-leads-to"
+	git init -q "$WS"
+	mkdir -p "$WS/scripts" "$WS/tools" "$WS/info" "$WS/free" "$WS/a/hk" "$WS/sub/hk" "$WS/cfg"
+	printf '#!/bin/sh\n' | tee "$WS/scripts/pc" "$WS/scripts/free" "$WS/tools/husky" "$WS/info/attributes" "$WS/a/hk/pre-push" "$WS/cfg/envrc" >"$WS/tools/abs"
+	mkdir -p "$WS/.git/hooks"
+	ln -s ../../scripts/pc "$WS/.git/hooks/pre-commit"
+	ln -s "$WS/tools/abs" "$WS/.git/hooks/post-commit"
+	rm -rf "$WS/.git/info"
+	ln -s ../info "$WS/.git/info"
+	ln -s tools "$WS/.husky"
+	ln -s cfg/link "$WS/.envrc"
+	ln -s envrc "$WS/cfg/link"
+	git init -q "$WS/sub"
+	rm -rf "$WS/sub/.git/hooks"
+	ln -s ../hk "$WS/sub/.git/hooks"
+	ln -s a "$WS/l"
+	git -C "$WS" config core.hooksPath l/hk
+	sleep 0.02
+	ak --write cow -q --json -c 'for f in scripts/pc scripts/free tools/abs tools/husky info/attributes info/exclude a/hk/pre-push cfg/envrc sub/hk/pre-push free/f; do
+		echo x >>$f; done; rm l; mkdir -p z/hk n; ln -s z l; echo x >z/hk/pre-commit; ln -s n/c CLAUDE.md; echo x >n/c; echo x >n/d'
+	is "named" "$(js '" ".join(sorted(p["path"] for p in d["changes"]["protected"]))')" \
+		"CLAUDE.md a/hk/pre-push cfg/envrc info/attributes l n/c scripts/pc sub/hk/pre-push tools/abs tools/husky z/hk/pre-commit"
+	run env -C "$WS" "$AK" diff --stat
+	like "marked" "$(out)" "modified scripts/pc [^[]*\[protected\]"
+	aks apply
+	is "held back" "$RC" 1
+	is "as they were" "$(cat "$WS/scripts/pc" "$WS/tools/abs" "$WS/tools/husky" "$WS/a/hk/pre-push" "$WS/cfg/envrc" | grep -c x)$(readlink "$WS/l")" 0a
+	is "the rest arrived" "$(cat "$WS/scripts/free" "$WS/free/f" "$WS/n/d" | grep -c x)" 3
+	aks apply scripts/pc
+	is "named" "$RC" 0
+	is "taken" "$(tail -n 1 "$WS/scripts/pc")" x
+	aks discard
+
 	t "98:a-workspace-in-a-hooks-folder"
 	git init -q "$WS"
 	mkdir -p "$WS/.git/hooks"
