@@ -16,6 +16,8 @@
 #include "executor/workspace/ckpt_store.h"
 
 #define LIST "list"
+#define LIST_NEW "list.new"
+#define TOLD_BYTES 320u	/* names of what could not be taken back, within AK_ERR_MSG_MAX */
 #define MARK 0x6b746f75u
 #define TMP_NAME ".ak-rollback"
 
@@ -29,9 +31,9 @@ struct record {
 	unsigned char hash[CKPT_HASH_BYTES];
 };
 
-static int add(struct touched *t, const struct ckpt_entry *e, struct ak_err *err)
+static int add(struct ckpt_tree *files, const struct ckpt_entry *e, struct ak_err *err)
 {
-	if (!ckpt_tree_add(&t->files, e) || ckpt_tree_index_last(&t->files) < 0)
+	if (!ckpt_tree_add(files, e) || ckpt_tree_index_last(files) < 0)
 		return ak_err_set(err, ENOMEM, "out of memory");
 	return 0;
 }
@@ -61,7 +63,7 @@ static long read_record(struct touched *t, const char *p, size_t left, struct ak
 	memcpy(e.hash, r.hash, sizeof(e.hash));
 	if (ckpt_tree_find(&t->files, e.path))
 		return (long)n;
-	bad = add(t, &e, err);
+	bad = add(&t->files, &e, err);
 	return bad < 0 ? bad : (long)n;
 }
 
@@ -115,31 +117,42 @@ void touched_close(struct touched *t)
 	ak_fd_close(&t->dir);
 }
 
-/* on the disk when it returns: the copy, then the record */
-static int write_record(struct touched *t, const struct ckpt_entry *e)
+/* Return: 0 or a negative errno; the list may end with a part of the record then */
+static int append(int list, const struct ckpt_entry *e)
 {
 	struct record r = {.mark = MARK, .mode = e->id.mode, .uid = e->id.uid, .gid = e->id.gid, .size = e->id.size,
 			   .mtime_ns = e->id.mtime_ns, .path_len = (uint32_t)strlen(e->path) + 1,
 			   .link_len = e->link ? (uint32_t)strlen(e->link) + 1 : 0};
 	size_t n = sizeof(r) + (size_t)r.path_len + r.link_len;
-	off_t end = lseek(t->list, 0, SEEK_END);
 	char *buf = malloc(n);
-	int e2 = buf && end >= 0 ? ckpt_objects_flush(&t->objects) : -ENOMEM;
+	int bad = -ENOMEM;
 
-	if (e2 == 0) {
+	if (buf) {
 		memcpy(r.hash, e->hash, sizeof(r.hash));
 		memcpy(buf, &r, sizeof(r));
 		memcpy(buf + sizeof(r), e->path, r.path_len);
 		if (e->link)
 			memcpy(buf + sizeof(r) + r.path_len, e->link, r.link_len);
-		e2 = ak_write_all(t->list, buf, n);
-		if (e2 == 0 && fdatasync(t->list) < 0)
-			e2 = -errno;
-		if (e2 < 0 && ftruncate(t->list, end) < 0)
-			e2 = -EIO;
+		bad = ak_write_all(list, buf, n);
 	}
 	free(buf);
-	return e2;
+	return bad;
+}
+
+/* on the disk when it returns: the copy, then the record */
+static int write_record(struct touched *t, const struct ckpt_entry *e)
+{
+	off_t end = lseek(t->list, 0, SEEK_END);
+	int bad = end < 0 ? -errno : ckpt_objects_flush(&t->objects);
+
+	if (bad < 0)
+		return bad;
+	bad = append(t->list, e);
+	if (bad == 0 && fdatasync(t->list) < 0)
+		bad = -errno;
+	if (bad < 0 && ftruncate(t->list, end) < 0)
+		bad = -EIO;
+	return bad;
 }
 
 /* what is at the path now; mode 0: nothing */
@@ -183,7 +196,7 @@ int touched_record(struct touched *t, const char *path, struct ak_err *err)
 		r = write_record(t, &e);
 	if (r < 0)
 		return ak_err_sys(err, -r, "keep \"%.200s\" before it is changed", path);
-	return add(t, &e, err);
+	return add(&t->files, &e, err);
 }
 
 size_t touched_pending(const struct touched *t)
@@ -254,23 +267,112 @@ static bool nothing_is_wanted(void *arg, const unsigned char *hash)
 	return false;
 }
 
-int touched_rollback(struct touched *t, size_t *ret_count, struct ak_err *err)
+/* until nothing more can be: one path may be in the way of another. @ret: per file 1, 0, or the negative errno. Return: how many are back */
+static size_t take_all(struct touched *t, int *ret)
 {
-	size_t count = 0;
+	size_t count = 0, before, failed;
 
-	for (size_t i = 0; i < t->files.n; i++) {
-		int r = take_back(t, &t->files.e[i]);
+	for (size_t i = 0; i < t->files.n; i++)
+		ret[i] = -EAGAIN;
+	do {
+		before = count;
+		failed = 0;
+		for (size_t i = t->files.n; i-- > 0;) {	/* the last one first, as it was done */
+			if (ret[i] < 0)
+				ret[i] = take_back(t, &t->files.e[i]);
+			else
+				continue;
+			count += ret[i] == 1;
+			failed += ret[i] < 0;
+		}
+	} while (failed > 0 && count > before);
+	return count;
+}
 
-		if (r < 0)
-			return ak_err_sys(err, -r, "take back \"%.200s\"", t->files.e[i].path);
-		count += r == 1;
-	}
+static int forget(struct touched *t, struct ak_err *err)
+{
 	if (t->files.n > 0 && (fsync(t->root) < 0 || ftruncate(t->list, 0) < 0 || fdatasync(t->list) < 0))
 		return ak_err_sys(err, errno, "forget the touched files");
 	ckpt_tree_release(&t->files);
 	(void)ckpt_objects_sweep(&t->objects, nothing_is_wanted, NULL);	/* else they go with the session */
-	*ret_count = count;
 	return 0;
+}
+
+/* from now on only those are kept that are not back; their copies stay with the others' until all are */
+static int keep_rest(struct touched *t, const int *done)
+{
+	AK_AUTO_FD list = openat(t->dir, LIST_NEW, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+	struct ckpt_tree rest = { 0 };
+	int r = list < 0 ? -errno : 0;
+
+	for (size_t i = 0; r == 0 && i < t->files.n; i++) {
+		if (done[i] == 1)
+			continue;
+		r = append(list, &t->files.e[i]);
+		if (r == 0)
+			r = add(&rest, &t->files.e[i], NULL);
+	}
+	if (r == 0 && (fdatasync(list) < 0 || fsync(t->root) < 0 || renameat(t->dir, LIST_NEW, t->dir, LIST) < 0 || fsync(t->dir) < 0))
+		r = -errno;
+	if (r < 0) {	/* all stay: what is back is put back once more */
+		ckpt_tree_release(&rest);
+		return r;
+	}
+	ckpt_tree_release(&t->files);
+	t->files = rest;
+	ak_fd_close(&t->list);
+	t->list = ak_fd_take(&list);
+	return 0;
+}
+
+static int tell_rest(const struct touched *t, const int *done, size_t count, struct ak_err *err)
+{
+	char names[TOLD_BYTES] = "";
+	size_t at = 0, failed = 0, told = 0;
+	int first = 0;
+
+	for (size_t i = 0; i < t->files.n; i++) {
+		int n;
+
+		if (done[i] >= 0)
+			continue;
+		first = first ? first : -done[i];
+		if (failed++ != told)
+			continue;
+		n = snprintf(names + at, sizeof(names) - at, "%s\"%.200s\": %s", at ? ", " : "", t->files.e[i].path, strerror(-done[i]));
+		if (n < 0 || at + (size_t)n >= sizeof(names)) {
+			names[at] = '\0';
+			continue;
+		}
+		at += (size_t)n;
+		told++;
+	}
+	if (failed == 0)
+		return 0;
+	if (told < failed)
+		(void)ak_err_set(err, first, "take back %zu file(s): %s and %zu more; %zu others were rolled back", failed, names, failed - told, count);
+	else
+		(void)ak_err_set(err, first, "take back %zu file(s): %s; %zu others were rolled back", failed, names, count);
+	ak_err_hint(err, "remove what is in the way and roll back again: their old state is still kept");
+	return -first;
+}
+
+int touched_rollback(struct touched *t, size_t *ret_count, struct ak_err *err)
+{
+	int *done = calloc(t->files.n + 1, sizeof(*done));
+	int r;
+
+	*ret_count = 0;
+	if (!done)
+		return ak_err_set(err, ENOMEM, "out of memory");
+	*ret_count = take_all(t, done);
+	r = tell_rest(t, done, *ret_count, err);
+	if (r == 0)
+		r = forget(t, err);
+	else
+		(void)keep_rest(t, done);
+	free(done);
+	return r;
 }
 
 void touched_text(size_t pending, size_t count, char *buf, size_t size)

@@ -54,9 +54,10 @@ size_t touched_pending(const struct touched *t);
 
 /**
  * touched_rollback() - put every recorded file back, remove those that were not there, and forget them all
- * Folders that a tool made on the way to a file stay. A file whose folder is gone gets it again.
- * @ret_count:	files that were put back, or removed; 0: nothing had been recorded, or only files that are not there any more
- * Return: 0, or a negative errno with the name: what is left stays recorded.
+ * Folders that a tool made on the way to a file stay. A file whose folder is gone gets it again. What cannot be put back, since something
+ * else is in the way, keeps no other file from it.
+ * @ret_count:	files that were put back, or removed, also on failure; 0: nothing had been recorded, or only files that are not there any more
+ * Return: 0, or the negative errno of one that could not be, with the names: those stay recorded, and those of which nothing was there.
  */
 int touched_rollback(struct touched *t, size_t *ret_count, struct ak_err *err);
 

@@ -259,11 +259,26 @@ say "$(call a write_file '{"path":"d/f","content":"new"}')" "$(call b write_file
 	"$(call c bash "{\"command\":\"mv d e; ln -s $DIR/aim d\"}")" "$(call d rollback "$back")" \
 	"$(call e bash '{"command":"rm d; mv e d"}')" "$(call f rollback "$back")" "$answer"
 talk go
-like "not through the link" "$(res 4)" "^ERR .*d/f"
+like "not through the link" "$(res 4)" "^ERR .*take back 1 file.*d/f"
 is "the file outside" "$(cat "$DIR/aim/f") $(find "$DIR/aim" | wc -l)" "keep 2"
 is "and it can be begun again" "$(res 6)" "Rolled back 2 file(s) to their pre-edit state."
 is "as it was" "$(cat "$WS/d/f")" old
 no "what was made is gone" test -e "$WS/d/new"
+
+t CKP:what-is-in-the-way
+printf old >"$WS/a"
+printf old >"$WS/f"
+say "$(call a write_file '{"path":"f","content":"new"}')" "$(call b write_file '{"path":"a","content":"new"}')" "$(call c write_file '{"path":"n","content":"new"}')" \
+	"$(call d bash '{"command":"rm a; mkdir a; echo q >a/q"}')" "$(call e rollback "$back")" "$(call f rollback "$back")" \
+	"$(call g bash '{"command":"rm -r a"}')" "$(call h rollback "$back")" "$(call i rollback "$back")" "$answer"
+talk go
+like "what could not be" "$(res 5)" '^ERR .*take back 1 file\(s\): "a": Is a directory; 2 others were rolled back'
+like "nor once more" "$(res 6)" '^ERR .*take back 1 file\(s\): "a": Is a directory; 0 others'
+is "when it is out of the way" "$(res 8)" "Rolled back 1 file(s) to their pre-edit state."
+is "nothing is left to do" "$(res 9)" "$nothing"
+is "as it was" "$(cat "$WS/f" "$WS/a")" oldold
+no "what was made is gone" test -e "$WS/n"
+rm -f "$WS/a"
 
 t CKP:nothing-stays-of-an-ephemeral-run
 say "$(call a write_file '{"path":"f","content":"new"}')" '{"reply":{"text":"Half","stop":"max_tokens"}}'

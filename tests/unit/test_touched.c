@@ -228,6 +228,65 @@ START_TEST(a_damaged_copy_is_not_put_back)
 }
 END_TEST
 
+START_TEST(what_cannot_be_taken_back_stays_and_the_rest_goes)
+{
+	size_t n = 9;
+
+	put("b", "old b");
+	put("c", "old c");
+	ck_assert_int_eq(touched_record(&t, "a", &err) | touched_record(&t, "d/b", &err) | touched_record(&t, "b", &err), 0);
+	ck_assert_int_eq(touched_record(&t, "new", &err) | touched_record(&t, "c", &err), 0);
+	put("b", "edit");
+	put("new", "made");
+	put("c", "edit");
+	/* a folder with something in it, and a file where the folder was */
+	ck_assert_int_eq(unlink(at("a")) | mkdir(at("a"), 0755) | unlink(at("d/b")) | rmdir(at("d")), 0);
+	put("a/q", "q");
+	put("d", "in the way");
+	ck_assert_int_lt(touched_rollback(&t, &n, &err), 0);
+	ck_assert_uint_eq(n, 3);
+	ck_assert_ptr_nonnull(strstr(err.msg, "take back 2 file(s)"));
+	ck_assert_ptr_nonnull(strstr(err.msg, "\"a\": Is a directory"));
+	ck_assert_ptr_nonnull(strstr(err.msg, "\"d/b\": Not a directory"));
+	ck_assert_ptr_nonnull(strstr(err.msg, "3 others"));
+	is("b", "old b");
+	is("c", "old c");
+	is("a/q", "q");
+	is("d", "in the way");
+	ck_assert_int_lt(access(at("new"), F_OK), 0);
+	ck_assert_uint_eq(touched_pending(&t), 2);
+	crash();
+	ck_assert_uint_eq(touched_pending(&t), 2);
+	ck_assert_int_eq(touched_record(&t, "b", &err), 0);	/* as it is now, and appended to what is left */
+	put("b", "new edit");
+	crash();
+	ck_assert_uint_eq(touched_pending(&t), 3);
+	ck_assert_int_eq(unlink(at("a/q")) | rmdir(at("a")) | unlink(at("d")), 0);
+	ck_assert_int_eq(touched_rollback(&t, &n, &err), 0);
+	ck_assert_uint_eq(n, 3);
+	is("a", "old");
+	is("b", "old b");
+	is("d/b", "old b");
+	crash();
+	ck_assert_uint_eq(touched_pending(&t), 0);
+}
+END_TEST
+
+/* a tool made a file where a folder was that another one is in */
+START_TEST(one_may_be_in_the_way_of_another)
+{
+	size_t n = 0;
+
+	ck_assert_int_eq(touched_record(&t, "d/b", &err), 0);
+	ck_assert_int_eq(unlink(at("d/b")) | rmdir(at("d")), 0);
+	ck_assert_int_eq(touched_record(&t, "d", &err), 0);
+	put("d", "made");
+	ck_assert_int_eq(touched_rollback(&t, &n, &err), 0);
+	ck_assert_uint_eq(n, 2);
+	is("d/b", "old b");
+}
+END_TEST
+
 START_TEST(texts)
 {
 	char text[80];
@@ -252,6 +311,8 @@ int main(void)
 	tcase_add_test(c, links_are_never_followed);
 	tcase_add_test(c, what_tools_do_not_change_is_refused);
 	tcase_add_test(c, a_damaged_copy_is_not_put_back);
+	tcase_add_test(c, what_cannot_be_taken_back_stays_and_the_rest_goes);
+	tcase_add_test(c, one_may_be_in_the_way_of_another);
 	tcase_add_test(c, texts);
 	suite_add_tcase(s, c);
 
