@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,7 +21,9 @@
 #define LIST_NEW "list.new"
 #define TOLD_BYTES 320u	/* names of what could not be taken back, within AK_ERR_MSG_MAX */
 #define MARK 0x6b746f75u
-#define TMP_NAME ".ak-rollback"
+#define TMP "making"	/* names what a rollback makes in the workspace, before it is made */
+#define TMP_DIGITS 16u
+#define TMP_BYTES 64u
 
 /* in the list, followed by the path and the link's text, both with their NUL */
 struct record {
@@ -89,6 +93,46 @@ static int read_list(struct touched *t, struct ak_err *err)
 	return 0;
 }
 
+/* a name in the workspace that nobody uses, on the disk before it is; of this rollback only */
+static int name_tmp(struct touched *t)
+{
+	AK_AUTO_FD fd = openat(t->dir, TMP, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	uint64_t v;
+	int r;
+
+	if (fd < 0 || getrandom(&v, sizeof(v), 0) != (ssize_t)sizeof(v))
+		return fd < 0 ? -errno : -EIO;
+	(void)snprintf(t->tmp, sizeof(t->tmp), ".ak-%016" PRIx64 ".tmp", v);
+	r = ak_write_all(fd, t->tmp, strlen(t->tmp));
+	return r < 0 ? r : fdatasync(fd) < 0 || fsync(t->dir) < 0 ? -errno : 0;
+}
+
+static bool is_tmp_name(const char *s, size_t len)
+{
+	return len == 4 + TMP_DIGITS + 4 && strncmp(s, ".ak-", 4) == 0 && strspn(s + 4, "0123456789abcdef") == TMP_DIGITS &&
+	       strcmp(s + 4 + TMP_DIGITS, ".tmp") == 0;
+}
+
+/* what a rollback that was killed has left beside one of the files: by the name that it wrote down, nothing else */
+static void clear_left(struct touched *t)
+{
+	struct ckpt_store s = {.dir = t->dir};
+	char *text = NULL;
+	size_t len = 0;
+
+	if (ckpt_store_read(&s, TMP, TMP_BYTES, &text, &len) < 0)
+		return;
+	for (size_t i = 0; is_tmp_name(text, len) && i < t->files.n; i++) {
+		const char *name;
+		AK_AUTO_FD dir = ws_open_parent(t->root, t->files.e[i].path, &name);
+
+		if (dir >= 0)
+			(void)unlinkat(dir, text, 0);
+	}
+	free(text);
+	(void)unlinkat(t->dir, TMP, 0);
+}
+
 int touched_open(int dir, int root, struct touched *ret, struct ak_err *err)
 {
 	struct touched t = TOUCHED_NONE;
@@ -102,11 +146,13 @@ int touched_open(int dir, int root, struct touched *ret, struct ak_err *err)
 	r = objects < 0 ? ak_err_sys(err, errno, "open the copies of touched files") : ckpt_objects_open(&t.objects, objects);
 	if (r == 0)
 		r = read_list(&t, err);
-	if (r < 0)
+	if (r < 0) {
 		touched_close(&t);
-	else
-		*ret = t;
-	return r;
+		return r;
+	}
+	clear_left(&t);
+	*ret = t;
+	return 0;
 }
 
 void touched_close(struct touched *t)
@@ -245,18 +291,20 @@ static int take_back(struct touched *t, const struct ckpt_entry *e)
 		return e->id.mode ? -EISDIR : 0;
 	if (!e->id.mode)
 		return !now.id.mode ? 0 : unlinkat(dir, name, 0) < 0 ? -errno : 1;
+	if (faccessat(dir, t->tmp, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return -EEXIST;	/* not ours */
 	if (S_ISREG(e->id.mode)) {
 		struct ckpt_store s = {.objects = t->objects};
 
 		r = ckpt_object_check(&t->objects, e->hash, e->id.size);
 		if (r == 0)
-			r = ckpt_make_tmp(&s, e, dir, TMP_NAME, -1, NULL, true);
+			r = ckpt_make_tmp(&s, e, dir, t->tmp, -1, NULL, true);
 	} else {
-		r = ckpt_make_tmp(NULL, e, dir, TMP_NAME, -1, NULL, false);
+		r = ckpt_make_tmp(NULL, e, dir, t->tmp, -1, NULL, false);
 	}
 	if (r < 0 && r != -EPERM)	/* another's file comes back as the caller's */
 		return r;
-	r = ckpt_put_tmp(dir, TMP_NAME, name, now.id.mode ? &now : NULL);
+	r = ckpt_put_tmp(dir, t->tmp, name, now.id.mode ? &now : NULL);
 	return r < 0 ? r : 1;
 }
 
@@ -363,14 +411,18 @@ int touched_rollback(struct touched *t, size_t *ret_count, struct ak_err *err)
 	int r;
 
 	*ret_count = 0;
-	if (!done)
-		return ak_err_set(err, ENOMEM, "out of memory");
+	r = !done ? -ENOMEM : t->files.n > 0 ? name_tmp(t) : 0;
+	if (r < 0) {
+		free(done);
+		return ak_err_sys(err, -r, "begin to take back files");
+	}
 	*ret_count = take_all(t, done);
 	r = tell_rest(t, done, *ret_count, err);
 	if (r == 0)
 		r = forget(t, err);
 	else
 		(void)keep_rest(t, done);
+	(void)unlinkat(t->dir, TMP, 0);
 	free(done);
 	return r;
 }

@@ -6,7 +6,7 @@
  * Kept on disk in a folder of its own (of a session, in the state folder) that holds contents and a list: a touch is on the disk before
  * the file may be changed, so a crash loses nothing, and touched_open() goes on with what is there. The list's records are
  * appended; one that is not whole was never acted on. A rollback that was killed can be begun again: what it has put back already is
- * put back once more.
+ * put back once more, and what it had not put in place yet, of which it wrote down the name before, goes with the next touched_open().
  */
 #ifndef AK_WORKSPACE_TOUCHED_H
 #define AK_WORKSPACE_TOUCHED_H
@@ -26,6 +26,7 @@ struct touched {
 	int root;		/* the workspace; borrowed */
 	int dir;		/* owned; -1 */
 	int list;		/* owned; -1 */
+	char tmp[28];		/* name of what a rollback makes before it is put in place; random, each time another */
 	struct ckpt_objects objects;
 	struct ckpt_tree files;	/* by path; mode 0: there was nothing */
 };

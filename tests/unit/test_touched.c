@@ -287,6 +287,48 @@ START_TEST(one_may_be_in_the_way_of_another)
 }
 END_TEST
 
+/* what a killed rollback wrote down and made is removed beside the files, and nothing else, whatever it is called */
+START_TEST(only_what_is_ours_is_removed)
+{
+	char name[128];
+	size_t n = 0;
+	FILE *f;
+
+	put(".ak-rollback", "the user's");
+	put(".ak-00000000000000ab.tmp", "the user's");
+	ck_assert_int_eq(touched_record(&t, "a", &err) | touched_record(&t, "d/b", &err), 0);
+	put("a", "edit");
+	put("d/b", "edit");
+	ck_assert_int_eq(touched_rollback(&t, &n, &err), 0);
+	ck_assert_uint_eq(n, 2);
+	is(".ak-rollback", "the user's");
+	is(".ak-00000000000000ab.tmp", "the user's");
+	ck_assert_int_eq(touched_record(&t, "d/b", &err), 0);
+	(void)snprintf(name, sizeof(name), "%s/making", session);
+	for (int whole = 0; whole < 2; whole++) {
+		put("d/.ak-00000000000000cd.tmp", "half");
+		put("d/b", "edit");
+		f = fopen(name, "w");
+		ck_assert_ptr_nonnull(f);
+		(void)fputs(whole ? ".ak-00000000000000cd.tmp" : ".ak-00000000000000cd.tm", f);
+		(void)fclose(f);
+		crash();
+		ck_assert_int_eq(access(at("d/.ak-00000000000000cd.tmp"), F_OK), whole ? -1 : 0);
+		ck_assert_int_lt(access(name, F_OK), 0);
+		is(".ak-00000000000000ab.tmp", "the user's");
+	}
+	f = fopen(name, "w");
+	ck_assert_ptr_nonnull(f);
+	(void)fputs("b", f);
+	(void)fclose(f);
+	crash();
+	is("d/b", "edit");
+	ck_assert_int_eq(touched_rollback(&t, &n, &err), 0);
+	is("d/b", "old b");
+	ck_assert_int_lt(access(name, F_OK), 0);
+}
+END_TEST
+
 START_TEST(texts)
 {
 	char text[80];
@@ -313,6 +355,7 @@ int main(void)
 	tcase_add_test(c, a_damaged_copy_is_not_put_back);
 	tcase_add_test(c, what_cannot_be_taken_back_stays_and_the_rest_goes);
 	tcase_add_test(c, one_may_be_in_the_way_of_another);
+	tcase_add_test(c, only_what_is_ours_is_removed);
 	tcase_add_test(c, texts);
 	suite_add_tcase(s, c);
 
