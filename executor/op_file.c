@@ -15,6 +15,7 @@
 #include "executor/serve_int.h"
 #include "executor/shared/ak_clock.h"
 #include "executor/shared/ak_fd.h"
+#include "executor/touch_stay.h"
 
 #define LIST_BYTES (16u << 20)	/* room for the entries of one LIST or WALK; what does not fit is left out and said so */
 
@@ -93,6 +94,11 @@ static int ask(struct request *q, struct box *b, const struct ak_file *m, struct
 	struct init_req r = request_of(m, server_id(q->s));
 	int fd = -1, e;
 
+	if (q->kept && q->kept->where != TOUCH_ELSEWHERE) {
+		r.flags |= INIT_FILE_KEPT;
+		r.path2 = q->kept->where == TOUCH_KEPT ? q->kept->path : NULL;
+	}
+
 	if (m->op == AK_FILE_WRITE) {
 		fd = written_data(q, m, &r.limit);
 	} else if (takes_data(m->op)) {
@@ -137,7 +143,7 @@ int op_file(struct request *q)
 				 op ? "the sandbox is not ready yet" : "%u file operations run already", AK_FILES_MAX);
 		return 0;
 	}
-	if (m.op == AK_FILE_WRITE && q->s->touch.on && !q->recorded) {
+	if (m.op == AK_FILE_WRITE && q->s->touch.on && !q->kept) {
 		struct touch_order o = { .op = TOUCH_RECORD };
 
 		(void)strncpy(o.path, m.path, sizeof(o.path) - 1);
@@ -158,7 +164,7 @@ static void refuse(struct server *s, const struct fileop *op, const struct init_
 	struct ak_err err = { 0 };
 
 	(void)ak_err_set(&err, (int)m->code, "%s", m->text ? m->text : "");
-	ak_err_hint(&err, "%s", m->hint ? m->hint : "");
+	ak_err_hint(&err, "%s", m->hint ? m->hint : m->code == ESTALE ? "something else is in its place by now: look at it and write again" : "");
 	conn_refuse(s, op->to.c, op->to.seq, m->code == EAGAIN ? AK_CODE_TOO_MANY : AK_CODE_FILE, &err);
 }
 

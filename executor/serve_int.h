@@ -121,7 +121,7 @@ struct request {
 	struct server *s;
 	struct conn *c;
 	struct ak_frame *f;	/* descriptors that a handler takes are set to -1 */
-	bool recorded;		/* FILE: what it replaces is kept already */
+	const struct touch_answer *kept;	/* FILE: what it replaces is kept already; NULL: not yet */
 };
 
 /**

@@ -50,7 +50,7 @@ static void tell(struct server *s, const struct touch_ask *q, const struct touch
 /* it is on the disk: the write goes on */
 static void recorded(struct server *s, struct touch_ask *q, const struct touch_answer *a)
 {
-	struct request rq = { .s = s, .c = q->c, .f = &q->f, .recorded = true };
+	struct request rq = { .s = s, .c = q->c, .f = &q->f, .kept = a };
 
 	if (a->failed.code)
 		conn_refuse(s, q->c, q->f.seq, AK_CODE_TOUCHED, &a->failed);

@@ -34,8 +34,17 @@ struct touch_order {
 	char path[AK_PATH_MAX];	/* RECORD: absolute as in the sandbox, or from the workspace */
 };
 
+/* RECORD: what a write must keep to, since links may be others by then */
+enum touch_where {
+	TOUCH_NOTHING = 0,	/* nothing is kept, since it leads to nothing that could be written: it must not succeed */
+	TOUCH_KEPT,		/* the write goes to @path, which has no links */
+	TOUCH_ELSEWHERE,	/* it is not in the workspace by its name: not ours */
+};
+
 struct touch_answer {
 	uint32_t op;
+	uint32_t where;		/* RECORD: enum touch_where */
+	char path[AK_PATH_MAX];	/* with TOUCH_KEPT: from the workspace */
 	uint64_t pending;	/* files that can be taken back; ROLLBACK: that were to be */
 	uint64_t count;		/* ROLLBACK: that were */
 	struct ak_err failed;	/* code not 0: it was not done */

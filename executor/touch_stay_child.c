@@ -139,6 +139,25 @@ static int step(int root, char buf[WS_PATH_MAX + 1], char *ret)
 	return 0;
 }
 
+/* folders that were not there to be looked up came with what was written: "a//./b" is a/b */
+static void tidy(char *path)
+{
+	char *to = path;
+
+	for (const char *from = path; *from;) {
+		size_t n = strcspn(from, "/");
+
+		if (n > 0 && !(n == 1 && from[0] == '.')) {
+			if (to > path)
+				*to++ = '/';
+			memmove(to, from, n);
+			to += n;
+		}
+		from += n + (from[n] == '/');
+	}
+	*to = '\0';
+}
+
 int touch_resolve(int root, const char *path, const char *inside, char *ret)
 {
 	char buf[WS_PATH_MAX + 1];
@@ -157,6 +176,8 @@ int touch_resolve(int root, const char *path, const char *inside, char *ret)
 	for (unsigned i = 0; i < LINKS_MAX; i++) {
 		int r = step(root, buf, ret);
 
+		if (r == 0)
+			tidy(ret);
 		if (r != 2)
 			return r;
 	}
@@ -216,14 +237,18 @@ static int open_session(struct keeping *k, const struct touch_order *o, struct a
 	return k->open ? 0 : -err->code;
 }
 
-static int record(struct keeping *k, const char *path, struct ak_err *err)
+static int record(struct keeping *k, const char *path, struct touch_answer *a)
 {
-	char real[WS_PATH_MAX + 1];
-	int r = touch_resolve(k->c->root, path, k->c->inside, real);
+	_Static_assert(AK_PATH_MAX == WS_PATH_MAX + 1, "one length");
+	int r = touch_resolve(k->c->root, path, k->c->inside, a->path);
 
+	if (r == 1 && path[0] == '/' && !ak_path_below(path, k->c->inside))
+		a->where = TOUCH_ELSEWHERE;
 	if (r == 0)
-		r = touched_record(&k->files, real, err);
-	/* nothing that a tool can change: the sandbox's init says why */
+		r = touched_record(&k->files, a->path, &a->failed);
+	if (r == 0)
+		a->where = TOUCH_KEPT;
+	/* nothing that a tool can change: the sandbox's init says why, or that it became something meanwhile */
 	if (r == 1 || r == -EINVAL || r == -ELOOP || r == -ENOTDIR || r == -EXDEV)
 		return 0;
 	return r;
@@ -253,7 +278,7 @@ static void carry_out(struct keeping *k, const struct touch_order *o, struct tou
 		r = open_session(k, o, &a->failed);
 		break;
 	case TOUCH_RECORD:
-		r = record(k, o->path, &a->failed);
+		r = record(k, o->path, a);
 		break;
 	case TOUCH_ROLLBACK:
 		a->pending = touched_pending(&k->files);

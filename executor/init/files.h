@@ -23,6 +23,7 @@ struct fileop {
 	int data;		/* descriptor of the request; -1 */
 	struct worker_mem *m;
 	const char *hint;	/* static: for the errno that is returned */
+	bool nolinks;		/* a path with a link in it is refused, -ELOOP */
 };
 
 /* A name and the folder that it is in */

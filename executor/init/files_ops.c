@@ -232,6 +232,23 @@ static int may_replace(struct fileop *f, const struct place *p, struct stat *st,
 	return faccessat(p->dir, p->name, W_OK, 0) < 0 ? -errno : 0;
 }
 
+/*
+ * With KEPT the other side has looked before: a link that is on the way by now, or a file where there was nothing to be kept, is
+ * another one. Return: as fileop_place(), and -ESTALE for that.
+ */
+static int place_to_write(struct fileop *f, struct place *p, struct stat *st, bool *ret_exists)
+{
+	const char *to = f->q->path2;
+	const bool nowhere = (f->q->flags & INIT_FILE_KEPT) && !to;
+	int r;
+
+	f->nolinks = to != NULL;
+	r = fileop_place(f, to ? to : f->q->path, (f->q->flags & INIT_FILE_PARENTS) && !nowhere, !to, p);
+	if (r == 0)
+		r = may_replace(f, p, st, ret_exists);
+	return (to ? r == -ELOOP : nowhere && r == 0) ? -ESTALE : r;
+}
+
 int fileop_write(struct fileop *f)
 {
 	char name[40];
@@ -239,10 +256,8 @@ int fileop_write(struct fileop *f)
 	struct stat st = { 0 };
 	uint64_t done = 0;
 	bool exists = false;
-	int fd, r = fileop_place(f, f->q->path, (f->q->flags & INIT_FILE_PARENTS) != 0, true, &p);
+	int fd, r = place_to_write(f, &p, &st, &exists);
 
-	if (r == 0)
-		r = may_replace(f, &p, &st, &exists);
 	if (r < 0)
 		return r;
 	fd = temporary(p.dir, name);

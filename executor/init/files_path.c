@@ -30,7 +30,8 @@ static const char hint_below[] = "links are followed only as far as they stay in
 
 static int open_below(const struct fileop *f, int dir, const char *path, int flags, uint64_t resolve)
 {
-	struct how how = { .flags = (uint64_t)flags | O_CLOEXEC, .resolve = resolve | BENEATH | NO_MAGICLINKS };
+	struct how how = { .flags = (uint64_t)flags | O_CLOEXEC,
+			   .resolve = resolve | BENEATH | NO_MAGICLINKS | (f->nolinks ? NO_SYMLINKS : 0u) };
 	int fd;
 
 	if (AK_WEAK(f->b->in->weaken, AK_WEAK_BENEATH))

@@ -42,7 +42,7 @@ static uint32_t file_flags(uint32_t op)
 {
 	switch (op) {
 	case INIT_FILE_WRITE:
-		return INIT_FILE_PARENTS | INIT_FILE_EXCL;
+		return INIT_FILE_PARENTS | INIT_FILE_EXCL | INIT_FILE_KEPT;
 	case INIT_FILE_STAT:
 		return INIT_FILE_NOFOLLOW;
 	case INIT_FILE_MKDIR:
@@ -67,7 +67,9 @@ static bool file_valid(const struct init_req *q)
 		return false;
 	if (!path_valid(q->path) || q->mode > PERMISSIONS)
 		return false;
-	return q->op == INIT_FILE_RENAME ? path_valid(q->path2) : !q->path2;
+	if ((q->flags & INIT_FILE_KEPT) && !q->path2)
+		return true;
+	return q->op == INIT_FILE_RENAME || (q->flags & INIT_FILE_KEPT) ? path_valid(q->path2) : !q->path2;
 }
 
 static bool req_valid(const struct init_req *q)

@@ -86,8 +86,9 @@ enum init_file_flags {
 	INIT_FILE_RECURSIVE = 1u << 1,	/* REMOVE: a folder with its content */
 	INIT_FILE_EXCL = 1u << 2,	/* WRITE, RENAME: fail with EEXIST instead of replacing */
 	INIT_FILE_NOFOLLOW = 1u << 3,	/* STAT: the link itself */
+	INIT_FILE_KEPT = 1u << 4,	/* WRITE: only there whose old state is kept: at path2, where path led to, which has no links; NULL: nowhere */
 };
-#define INIT_FILE_FLAGS_ALL 0xfu
+#define INIT_FILE_FLAGS_ALL 0xfu	/* that a client can ask for: not KEPT */
 
 /**
  * struct init_req - one request; the fields of other types are 0
@@ -107,7 +108,7 @@ struct init_req {
 	/* FILE; a path is absolute or below the workspace */
 	uint32_t op;		/* enum init_file_op */
 	const char *path;
-	const char *path2;	/* RENAME: the new path; else NULL */
+	const char *path2;	/* RENAME: the new path; WRITE with KEPT: see there; else NULL */
 	uint64_t offset;
 	uint64_t limit;
 	uint32_t mode;		/* permission bits at most 0777 */

@@ -265,6 +265,24 @@ is "and it can be begun again" "$(res 6)" "Rolled back 2 file(s) to their pre-ed
 is "as it was" "$(cat "$WS/d/f")" old
 no "what was made is gone" test -e "$WS/d/new"
 
+# a link is another one each time it is looked at: a write goes where the old state was kept, or is not done
+t CKP:a-link-that-changes-all-the-time
+mkdir "$WS/d1" "$WS/d2"
+ln -sfn d1 "$WS/l"
+writes=
+for i in {1..40}; do
+	printf old1 >"$WS/d1/$i"
+	printf old2 >"$WS/d2/$i"
+	writes+=${writes:+,}"{\"id\":\"w$i\",\"name\":\"write_file\",\"args\":{\"path\":\"l/$i\",\"content\":\"new\"}}"
+done
+say "$(call a bash '{"command":"while :; do ln -sfnT d2 t && mv -T t l; ln -sfnT d1 t && mv -T t l; ln -sfnT /etc t && mv -T t l; done","background":true}')" \
+	"{\"reply\":{\"text\":\"x\",\"calls\":[$writes]}}" "$(call r rollback "$back")" "$answer"
+talk go
+is "exit code" "$RC" 0
+is "all is as it was" "$(cat "$WS"/d1/*)$(cat "$WS"/d2/*)" "$(printf 'old1%.0s' {1..40})$(printf 'old2%.0s' {1..40})"
+like "some were written" "$(res 42)" "^Rolled back [1-9]"
+rm -rf "${WS:?}"/{d1,d2,l,t}
+
 t CKP:what-is-in-the-way
 printf old >"$WS/a"
 printf old >"$WS/f"

@@ -137,6 +137,14 @@ START_TEST(request_encode_refuses_what_decode_would)
 	BAD(file_req(INIT_FILE_READ), q.path = large);
 	BAD(file_req(INIT_FILE_READ), q.path2 = "b");
 	BAD(file_req(INIT_FILE_RENAME), q.path2 = NULL);
+	BAD(file_req(INIT_FILE_WRITE), q.path2 = "b");
+	BAD(file_req(INIT_FILE_WRITE), q.flags = INIT_FILE_KEPT; q.path2 = "");
+	BAD(file_req(INIT_FILE_READ), q.flags = INIT_FILE_KEPT);
+	q = file_req(INIT_FILE_WRITE);
+	q.flags = INIT_FILE_KEPT;
+	ck_assert_int_gt(init_req_encode(&q, buf, sizeof(buf)), 0);
+	q.path2 = "b";
+	ck_assert_int_gt(init_req_encode(&q, buf, sizeof(buf)), 0);
 #undef BAD
 }
 END_TEST

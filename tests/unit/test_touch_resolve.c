@@ -64,6 +64,8 @@ START_TEST(paths_are_from_the_workspace)
 	leads("d/new", "d/new");
 	leads("a/b/c", "a/b/c");
 	leads("d/a/b/c", "d/a/b/c");
+	leads("a//./b/./c", "a/b/c");
+	leads("./d/.//a/f", "d/a/f");
 	leads("/inside", NULL);
 	leads("/insider/f", NULL);
 	leads("/tmp/f", NULL);
