@@ -143,6 +143,8 @@ int op_file(struct request *q)
 				 op ? "the sandbox is not ready yet" : "%u file operations run already", AK_FILES_MAX);
 		return 0;
 	}
+	if (m.op == AK_FILE_WRITE && touch_refuse(q))
+		return 0;
 	if (m.op == AK_FILE_WRITE && q->s->touch.on && !q->kept) {
 		struct touch_order o = { .op = TOUCH_RECORD };
 

@@ -69,7 +69,8 @@ static int set(struct plan_ctx *c, const char *name, const char *value)
 		return no_memory(c);
 	memcpy(row, name, n);
 	row[n] = '=';
-	memcpy(row + n + 1, value, len + 1);
+	memcpy(row + n + 1, value, len);
+	row[n + 1 + len] = '\0';
 	for (size_t i = 0; i < p->envc; i++) {
 		if (same_name(p->envp[i], name)) {
 			free(p->envp[i]);

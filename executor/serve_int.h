@@ -302,6 +302,7 @@ struct touch_ask {
 struct touch {
 	struct ev ev;		/* answers of the child */
 	bool on;		/* writes are recorded */
+	struct ak_err cannot;	/* code not 0, and not @on: a session was named, but nothing can be kept: no write */
 	bool asked;		/* it works at the first of @ask */
 	bool lost;		/* it has ended */
 	struct touch_ask ask[TOUCH_ASKS_MAX];	/* oldest first */
@@ -310,6 +311,8 @@ struct touch {
 
 /** touch_begin() - wait for the child, if there is one. Return: 0 or negative errno. */
 int touch_begin(struct server *s);
+/** touch_refuse() - refuse the write @q if nothing can be kept. Return: was it? */
+bool touch_refuse(struct request *q);
 /** touch_forget() - @c is gone */
 void touch_forget(struct server *s, const struct conn *c);
 /** touch_ask() - the request waits until @o is done; its frame is taken. Return: 0, also when it was refused. */

@@ -66,6 +66,7 @@ static void lost(struct server *s)
 	ev_forget(s, &t->ev);
 	(void)ak_err_set(&a.failed, ECHILD, "the process that keeps files as they were before tools change them has ended");
 	t->lost = true;
+	t->cannot = a.failed;
 	while (t->n > 0) {
 		if (t->ask[0].o.op == TOUCH_RECORD)
 			recorded(s, &t->ask[0], &a);
@@ -98,8 +99,10 @@ static void on_answer(struct server *s, struct ev *ev, uint32_t events)
 		lost(s);
 	if (r <= 0 || t->n == 0)
 		return;
-	if (a.op == TOUCH_OPEN && !a.failed.code)
-		t->on = true;
+	if (a.op == TOUCH_OPEN) {
+		t->on = !a.failed.code;
+		t->cannot = a.failed;
+	}
 	if (a.op == TOUCH_FORGET)
 		t->on = false;
 	if (a.op == TOUCH_RECORD)
@@ -120,6 +123,18 @@ void touch_close(struct server *s)
 	while (s->touch.n > 0)
 		pop(&s->touch);
 	ev_forget(s, &s->touch.ev);
+}
+
+bool touch_refuse(struct request *q)
+{
+	const struct touch *t = &q->s->touch;
+	struct ak_err err = t->cannot;
+
+	if (t->on || !err.code)
+		return false;
+	(void)ak_err_wrap(&err, "nothing is written, since what was there cannot be kept for rollback");
+	conn_refuse(q->s, q->c, q->f->seq, AK_CODE_TOUCHED, &err);
+	return true;
 }
 
 int touch_ask(struct request *q, const struct touch_order *o)
@@ -167,6 +182,7 @@ int op_session(struct request *q)
 		so->seen->stored = m.flags & AK_SESSION_STORED;
 	}
 	if (so->touched && so->touched->sock < 0) {
+		q->s->touch.cannot = so->touched->cannot;
 		conn_refuse(q->s, q->c, q->f->seq, AK_CODE_CHANGES, &so->touched->cannot);
 		return 0;
 	}

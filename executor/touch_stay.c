@@ -25,23 +25,16 @@ void touch_stay_init(struct touch_stay *t)
 	*t = (struct touch_stay){ .sock = -1 };
 }
 
-static bool has_session(int sessions, const char *name)
-{
-	struct stat st;
-
-	return sessions >= 0 && fstatat(sessions, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
-/* no session, and nobody works with it: locked while it goes, so that whoever wants it meanwhile makes it anew */
-static void sweep_one(int sessions, int dir, const char *name)
+/* Return: descriptor that holds its lock, if it is no session's, and nobody works with it; else -1 */
+static int lock_left(int sessions, int dir, const char *name)
 {
 	AK_AUTO_FD fd = -1;
+	struct stat st;
 
-	if (strncmp(name, "s-", 2) != 0 || has_session(sessions, name))
-		return;
+	if (strncmp(name, "s-", 2) != 0 || (sessions >= 0 && fstatat(sessions, name, &st, AT_SYMLINK_NOFOLLOW) == 0))
+		return -1;
 	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && !has_session(sessions, name))
-		(void)ws_remove(dir, name, NULL);
+	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 ? ak_fd_take(&fd) : -1;
 }
 
 /* what a session that was removed, or stored nothing, has left; what cannot be looked at stays */
@@ -56,8 +49,12 @@ static void sweep(const struct hostinfo *h, int dir)
 		ak_fd_close(&fd);
 		return;
 	}
-	for (unsigned n = 0; n < SWEEP_MAX && (e = readdir(d)) != NULL; n++)
-		sweep_one(sessions, dir, e->d_name);
+	for (unsigned n = 0; n < SWEEP_MAX && (e = readdir(d)) != NULL; n++) {
+		AK_AUTO_FD lock = lock_left(sessions, dir, e->d_name);
+
+		if (lock >= 0)
+			(void)ws_remove(dir, e->d_name, NULL);
+	}
 	(void)closedir(d);
 }
 

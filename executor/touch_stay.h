@@ -63,7 +63,7 @@ void touch_stay_init(struct touch_stay *t);
  * @workspace:	on the host
  * @inside:	the same in the sandbox
  * @owned:	the sandbox's commands are the workspace's owner, not the caller
- * Before privilege is given up. What goes wrong is in @t->cannot: a run does not need this.
+ * Before privilege is given up. What goes wrong is in @t->cannot: a run goes on, but file tools write nothing.
  */
 void touch_stay_begin(struct touch_stay *t, const struct hostinfo *h, const char *workspace, const char *inside, bool owned);
 

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,8 +29,8 @@
 #include "executor/workspace/touched.h"
 
 #define LINKS_MAX 16	/* as the sandbox's init */
-#define FOLDER_TRIES 100u	/* while another run sweeps */
-#define FOLDER_WAIT_NS 5000000
+#define LOCK_TRIES 60u	/* 3 seconds: a client waits longer */
+#define LOCK_WAIT_MS 50
 
 /* ---- where a path leads ---- */
 
@@ -194,43 +195,40 @@ struct keeping {
 	bool open;
 };
 
-/* Return: the folder, locked; -ESTALE: it was just being swept, and is to be made anew; or another negative errno */
-static int take_folder(int at, const char *name, struct ak_err *err)
+/* the folder of the session, with its lock. Return: descriptor; -EAGAIN: another has it, or just removes it; a negative errno */
+static int lock_folder(int dir, const char *name)
 {
-	AK_AUTO_FD dir = -1;
-	struct stat opened, named;
+	AK_AUTO_FD fd = -1;
+	struct stat mine, now;
 
-	if (mkdirat(at, name, 0700) < 0 && errno != EEXIST)
-		return ak_err_sys(err, errno, "make a folder for the files that tools change");
-	dir = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (dir < 0 && errno == ENOENT)
-		return -ESTALE;
-	if (dir < 0)
-		return ak_err_sys(err, errno, "open the folder for the files that tools change");
-	if (flock(dir, LOCK_EX | LOCK_NB) < 0)
-		return errno == EWOULDBLOCK ? -ESTALE : ak_err_sys(err, errno, "lock the folder for the files that tools change");
-	if (fstat(dir, &opened) < 0 || fstatat(at, name, &named, AT_SYMLINK_NOFOLLOW) < 0 || named.st_ino != opened.st_ino ||
-	    named.st_dev != opened.st_dev)
-		return -ESTALE;
-	return ak_fd_take(&dir);
+	if (mkdirat(dir, name, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? -EAGAIN : -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &mine) < 0)
+		return -errno;
+	if (fstatat(dir, name, &now, AT_SYMLINK_NOFOLLOW) < 0 || now.st_ino != mine.st_ino || now.st_dev != mine.st_dev)
+		return -EAGAIN;
+	return ak_fd_take(&fd);
 }
 
 static int open_session(struct keeping *k, const struct touch_order *o, struct ak_err *err)
 {
-	static const struct timespec moment = { .tv_nsec = FOLDER_WAIT_NS };
-	AK_AUTO_FD dir = -ESTALE;
+	AK_AUTO_FD dir = -1;
 
 	if (k->open)
 		return ak_err_set(err, EALREADY, "the session was named already");
-	for (unsigned i = 0; dir == -ESTALE && i < FOLDER_TRIES; i++) {
-		if (i > 0)
-			(void)nanosleep(&moment, NULL);
-		dir = take_folder(k->c->dir, o->session, err);
+	/* that of a run which was killed a moment ago may still have it */
+	dir = lock_folder(k->c->dir, o->session);
+	for (unsigned i = 0; dir == -EAGAIN && i < LOCK_TRIES; i++) {
+		(void)poll(NULL, 0, LOCK_WAIT_MS);
+		dir = lock_folder(k->c->dir, o->session);
 	}
-	if (dir == -ESTALE)
-		return ak_err_sys(err, EWOULDBLOCK, "lock the folder for the files that tools change");
+	if (dir == -EAGAIN)
+		return ak_err_set(err, EAGAIN, "another process still works with the files that tools of this session changed");
 	if (dir < 0)
-		return dir;
+		return ak_err_sys(err, -dir, "open the folder for the files that tools change");
 	memcpy(k->session, o->session, sizeof(k->session));
 	k->stored = o->flags & AK_SESSION_STORED;
 	k->open = touched_open(ak_fd_take(&dir), k->c->root, &k->files, err) == 0;
@@ -256,11 +254,10 @@ static int record(struct keeping *k, const char *path, struct touch_answer *a)
 
 static int forget(struct keeping *k, struct ak_err *err)
 {
-	int r;
+	int r = ws_remove(k->c->dir, k->session, err);	/* with its lock: whoever waits for that makes another one */
 
 	touched_close(&k->files);
 	k->open = false;
-	r = ws_remove(k->c->dir, k->session, err);
 	return r;
 }
 

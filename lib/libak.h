@@ -258,7 +258,8 @@ int ak_checkpoint(struct ak_client *cl, uint32_t sandbox, uint32_t flags, struct
  * @flags:	enum ak_session_flags
  * @ret:	files that ak_rollback() can put back already, since the session's last run did not come to a good end
  * With a workspace that `ak run` writes directly, what ak_file_write() replaces is kept from now on.
- * Return: 0; -EINVAL (no such name); -EREMOTEIO: refused, with AK_CODE_CHANGES when nothing can be kept; as ak_stat().
+ * Return: 0; -EINVAL (no such name); -EREMOTEIO: refused, with AK_CODE_CHANGES when nothing can be kept: then
+ * ak_file_write() is refused with AK_CODE_TOUCHED; as ak_stat().
  */
 int ak_session(struct ak_client *cl, const char *name, uint32_t flags, struct ak_touched *ret, struct ak_err *err);
 

@@ -227,7 +227,7 @@ static int name_session(struct run *r)
 	int rc = ak_session(r->xc.cl, r->session.id, r->session.dir >= 0 ? AK_SESSION_STORED : 0, &t, err);
 
 	if (rc == -EREMOTEIO) {
-		run_out_warn(&r->out, "warning: rollback is not possible: %s", err->msg);
+		run_out_warn(&r->out, "warning: write_file and edit_file write nothing in this run, since nothing can be kept for rollback: %s", err->msg);
 		*err = (struct ak_err){ 0 };
 		return 0;
 	}

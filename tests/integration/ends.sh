@@ -265,6 +265,35 @@ is "and it can be begun again" "$(res 6)" "Rolled back 2 file(s) to their pre-ed
 is "as it was" "$(cat "$WS/d/f")" old
 no "what was made is gone" test -e "$WS/d/new"
 
+# what a killed run has left may hold the kept files for a moment
+t CKP:kept-files-are-locked
+printf old >"$WS/f"
+printf old >"$WS/g"
+say "$(call a write_file '{"path":"f","content":"new"}')" '{"reply":{"text":"Half","stop":"max_tokens"}}'
+talk go
+id=$(js 'd["session_id"]' "$DIR/last")
+exec 9<"$(find "$XDG_STATE_HOME/ak/touched" -mindepth 2 -maxdepth 2)"
+flock -x 9
+say "$(call a write_file '{"path":"g","content":"new"}')" "$(call b rollback "$back")" "$(call c bash '{"command":"echo $((6 * 7))"}')" '{"reply":{"text":"Half","stop":"max_tokens"}}'
+talk --resume "$id" go 9<&-
+like warned "$(err)" "write_file and edit_file write nothing in this run, since nothing can be kept for rollback: another process still works"
+like "no write" "$(res 1)" "^ERR .*cannot be kept for rollback: another process still works"
+like "no rollback" "$(res 2)" "^ERR nothing is kept to roll back to in this run"
+like "commands work" "$(res 3)" "^42"
+is "the files" "$(cat "$WS/f" "$WS/g")" newold
+{
+	sleep 0.5
+	flock -u 9
+} &
+unlocker=$!
+exec 9<&-
+say "$(call a write_file '{"path":"g","content":"new"}')" "$(call b rollback "$back")" "$answer"
+talk --resume "$id" go
+wait "$unlocker"
+is "it waits for that" "$(res 2)" "Rolled back 2 file(s) to their pre-edit state."
+is "as it was" "$(cat "$WS/f" "$WS/g")" oldold
+is "nothing is kept" "$(kept)" 0
+
 # a link is another one each time it is looked at: a write goes where the old state was kept, or is not done
 t CKP:a-link-that-changes-all-the-time
 mkdir "$WS/d1" "$WS/d2"
