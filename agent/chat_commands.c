@@ -210,7 +210,7 @@ static bool rollback(struct run *r, const char *arg)
 		show_text(t.text.data, t.text.len, SHOW_PROSE, &b, NULL);
 		ak_buf_str(&b, "\n");
 		put(&b);
-		if (!t.is_error && strncmp(t.text.data, "Rolled back", 11) == 0)
+		if (!t.is_error && (strncmp(t.text.data, "Rolled back", 11) == 0 || strstr(t.text.data, "The shell was started anew")))
 			tell_model(r, arg);
 	}
 	ak_buf_release(&b);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agent/approve.h"
@@ -38,6 +39,19 @@ static void note(const struct points *p, uint32_t id, uint64_t turn)
 		(void)!write(p->fd, record, sizeof(record)); /* the list lacks a turn then */
 }
 
+/* the run begins on what runs before it have changed */
+static int take_base(struct points *p, struct exec_client *xc, struct ak_err *err)
+{
+	struct timespec t = { 0 };
+
+	if (!p->again || p->n > 0)
+		return 0;
+	(void)clock_gettime(CLOCK_REALTIME_COARSE, &t);
+	p->base_ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	ak_change_set_release(&p->base);
+	return ak_changes(xc->cl, 0, 0, &p->base, err);
+}
+
 int points_save(struct points *p, struct exec_client *xc, const struct msg *m, uint64_t turn, struct ak_err *err)
 {
 	struct ak_checkpointed c = { 0 };
@@ -45,7 +59,9 @@ int points_save(struct points *p, struct exec_client *xc, const struct msg *m, u
 
 	if (xc->write != AK_WRITE_COW || p->failed || p->n == POINTS_MAX || !may_change(m))
 		return 0;
-	rc = ak_checkpoint(xc->cl, 0, AK_CHECKPOINT_LIVE, &c, err);
+	rc = take_base(p, xc, err);
+	if (rc == 0)
+		rc = ak_checkpoint(xc->cl, 0, AK_CHECKPOINT_LIVE, &c, err);
 	if (rc < 0) {
 		p->failed = -rc;
 		return rc == -ECONNRESET ? 0 : rc; /* that the executor is gone will be noticed soon enough */
@@ -59,6 +75,7 @@ int points_save(struct points *p, struct exec_client *xc, const struct msg *m, u
 void points_note_in(struct points *p, int dir, uint32_t run, bool again)
 {
 	p->run = run;
+	p->again = again;
 	p->fd = dir < 0 ? -1
 			: openat(dir, AK_SESSION_POINTS,
 				 O_WRONLY | O_CREAT | O_APPEND | (again ? 0 : O_TRUNC) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
@@ -67,6 +84,7 @@ void points_note_in(struct points *p, int dir, uint32_t run, bool again)
 void points_close(struct points *p)
 {
 	ak_fd_close(&p->fd);
+	ak_change_set_release(&p->base);
 }
 
 uint32_t points_find(const struct points *p, uint64_t turn)

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/libak.h"
+
 struct ak_err;
 struct exec_client;
 struct msg;
@@ -17,6 +19,9 @@ struct msg;
  * struct points - in the order of the turns; start with zeroes and @fd -1
  * @fd:		where each is noted for `ak checkpoint`, see points_note_in(); owned by points_close(); -1: nowhere
  * @run:	of the session, from 1
+ * @again:	the copy is that of the session's runs before
+ * @base:	@again: what these have changed, as it was at the first checkpoint, and @base_ns: when that was, of the clock that files get
+ *		their times from; owned by points_close()
  * @failed:	errno of a checkpoint that could not be made; then there are none after it
  */
 struct points {
@@ -28,6 +33,9 @@ struct points {
 	int failed;
 	int fd;
 	uint32_t run;
+	bool again;
+	struct ak_change_set base;
+	int64_t base_ns;
 };
 
 /**

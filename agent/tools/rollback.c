@@ -10,60 +10,121 @@
 
 #include "agent/json.h"
 #include "agent/points.h"
+#include "agent/since.h"
 #include "agent/tool.h"
 #include "executor/shared/ak_err.h"
 
-#define NAMES_MAX 50u
 #define NOTHING "Nothing to roll back \xe2\x80\x94 no files have been modified."
 
-static void put_names(const struct ak_change_set *s, const char *title, struct ak_buf *b)
+static int mtime_of(void *ctx, const char *path, int64_t *ret)
 {
-	struct ak_change c = { 0 };
-	size_t pos = 0, n = 0;
+	const struct exec_client *xc = ctx;
+	struct ak_file_reply st;
+	int rc = xc->sandbox ? ak_file_stat(xc->cl, xc->sandbox, path, &st, NULL) : -ENOENT;
 
-	while (n < NAMES_MAX && ak_change_next(s->data, s->len, &pos, &c) == 1) {
-		ak_buf_printf(b, "%s%s %s", n++ ? "\n" : title, ak_change_op_name(c.op), c.path);
-	}
-	if (n < s->total)
-		ak_buf_printf(b, "\n... and %" PRIu64 " more", s->total - n);
+	if (rc == 0)
+		*ret = st.mtime_ns;
+	return rc;
 }
 
-static int tell(struct tool_run *r, uint64_t turn, const struct ak_change_set *before, const struct ak_change_set *after)
+/* what is still there of the runs before this one, and was not taken over */
+static void put_earlier(const struct tool_run *r, uint64_t total, struct ak_buf *b)
+{
+	if (r->env->points->again && total)
+		ak_buf_printf(b, " %" PRIu64 " change(s) of earlier runs of this session, not taken over yet, stay.", total);
+}
+
+static int say(struct tool_run *r, struct ak_buf *b)
+{
+	int rc = b->failed ? -ENOMEM : tool_finish(r, false, &(struct tool_piece){ b->data, b->len }, 1);
+
+	ak_buf_release(b);
+	return rc;
+}
+
+static int tell(struct tool_run *r, uint64_t turn, const struct since *s, const struct ak_change_set *after)
 {
 	struct ak_buf b = { 0 };
+
+	if (turn)
+		ak_buf_printf(&b, "Rolled back to the state before turn %" PRIu64 "; %" PRIu64 " file(s) are changed now.", turn, after->total);
+	else if (s->unsure)
+		ak_buf_str(&b, "Rolled back to the state at the start of this run.");
+	else if (s->n)
+		ak_buf_printf(&b, "Rolled back %" PRIu64 " file(s) to their pre-edit state.", s->n);
+	else
+		ak_buf_str(&b, NOTHING);
+	if (turn == 0)
+		put_earlier(r, after->total, &b);
+	ak_buf_str(&b, " The shell was started anew, and background jobs have ended.");
+	if (s->n)
+		ak_buf_printf(&b, "\nWhat had been changed until then:%s", s->names.data ? s->names.data : "");
+	if (s->n > SINCE_NAMES_MAX)
+		ak_buf_printf(&b, "\n... and %" PRIu64 " more", s->n - SINCE_NAMES_MAX);
+	return say(r, &b);
+}
+
+static int say_nothing(struct tool_run *r, uint64_t total)
+{
+	struct ak_buf b = { 0 };
+
+	ak_buf_str(&b, NOTHING);
+	put_earlier(r, total, &b);
+	return say(r, &b);
+}
+
+/* the run has begun nothing that could change anything */
+static int nothing(struct tool_run *r)
+{
+	struct ak_change_set now = { 0 };
 	int rc;
 
-	if (turn == 0)
-		ak_buf_printf(&b, "Rolled back %" PRIu64 " file(s) to their pre-edit state.", before->total);
-	else
-		ak_buf_printf(&b, "Rolled back to the state before turn %" PRIu64 "; %" PRIu64 " file(s) are changed now.", turn, after->total);
-	ak_buf_str(&b, " The shell was started anew, and background jobs have ended.");
-	put_names(before, "\nWhat had been changed until then:\n", &b);
-	rc = b.failed ? -ENOMEM : tool_finish(r, false, &(struct tool_piece){ b.data, b.len }, 1);
-	ak_buf_release(&b);
+	if (r->env->points->again)
+		(void)ak_changes(r->env->xc->cl, 0, 1, &now, NULL);
+	rc = say_nothing(r, now.total);
+	ak_change_set_release(&now);
+	return rc;
+}
+
+static int restore(struct tool_run *r, uint64_t turn, uint32_t point, const struct since *s)
+{
+	struct ak_change_set after = { 0 };
+	struct ak_err err = { 0 };
+	int rc = ak_restore(r->env->xc->cl, 0, point, AK_FINISH_FORCE, &after, &err);
+
+	/* whatever came of it, the sandbox has ended */
+	r->env->xc->sandbox = 0;
+	r->env->sandbox_dead = true;
+	rc = rc < 0 ? tool_failed(r, rc, NULL, &err) : tell(r, turn, s, &after);
+	ak_change_set_release(&after);
 	return rc;
 }
 
 static int go_back(struct tool_run *r, uint64_t turn, uint32_t point)
 {
-	struct ak_change_set before = { 0 }, after = { 0 };
-	struct ak_client *cl = r->env->xc->cl;
+	const struct points *p = r->env->points;
+	struct ak_change_set before = { 0 };
+	struct since_files files = { mtime_of, r->env->xc };
+	struct since s = { 0 };
 	struct ak_err err = { 0 };
-	int rc = ak_changes(cl, 0, 0, &before, &err);
+	int rc = ak_changes(r->env->xc->cl, 0, 0, &before, &err);
 
 	if (rc < 0)
 		return tool_failed(r, rc, NULL, &err);
-	if (before.total == 0 && turn == 0) {
-		ak_change_set_release(&before);
-		return tool_say(r, false, NOTHING);
+	/* a run on the workspace itself begins with no changes */
+	rc = since_compare(&p->base, p->again ? p->base_ns : 0, &before, &files, &s);
+	if (rc == 0 && !p->again) {
+		s.n = before.total; /* of all, also of those that are not named */
+		s.unsure = false;
 	}
-	rc = ak_restore(cl, 0, point, AK_FINISH_FORCE, &after, &err);
-	/* whatever came of it, the sandbox has ended */
-	r->env->xc->sandbox = 0;
-	r->env->sandbox_dead = true;
-	rc = rc < 0 ? tool_failed(r, rc, NULL, &err) : tell(r, turn, &before, &after);
+	if (rc < 0)
+		rc = -ENOMEM;
+	else if (turn == 0 && s.n == 0 && before.total == 0 && !s.unsure)
+		rc = say_nothing(r, 0);
+	else
+		rc = restore(r, turn, point, &s);
+	since_release(&s);
 	ak_change_set_release(&before);
-	ak_change_set_release(&after);
 	return rc;
 }
 
@@ -101,7 +162,7 @@ static int rollback_start(struct tool_run *r)
 	if (point == 0 && turn)
 		return tool_say(r, true, "there is no state before turn %" PRIu64 " to go back to", turn);
 	if (point == 0)
-		return tool_say(r, false, NOTHING);
+		return nothing(r);
 	return go_back(r, turn, point);
 }
 

@@ -81,6 +81,26 @@ say '{"match":{"user":"discarded"},"reply":{"text":"Again?"}}'
 agent --resume "$ID" --apply never go
 no "once" test "$RC" = 0
 
+t rollback-in-a-session-that-goes-on
+begin
+roll='{"reply":{"text":"x","calls":[{"id":"c2","name":"rollback","args":{}}]}}'
+say "$roll" "$answer"
+agent --resume "$ID" --apply never go
+like "nothing of this run" "$(result)" '^Nothing to roll back — no files have been modified\. 5 change.s. of earlier runs of this session, not taken over yet, stay\.'
+no "no file is named" grep -q 'until then' <<<"$(result)"
+# one of the same size, one that is new, one that the first run made, one that it removed
+say "$(bash_step 'echo six >d/x; echo one >a; echo b >b; rm n; echo old >gone')" "$roll" "$(bash_step 'cat a n d/x; ls')" "$answer"
+agent --resume "$ID" --apply never go
+is "as it was when the run began" "$(result | tr '\n' ' ')" "one two new x a d n "
+like "what was taken back" "$(js '[r["text"] for l in open("'"$SESSIONS/$ID"'/transcript.jsonl") for r in json.loads(l).get("results",[])][-2]')" \
+	'^Rolled back 5 file.s. to their pre-edit state\. 5 change.s. of earlier'
+is "which" "$(js 'sorted([r["text"] for l in open("'"$SESSIONS/$ID"'/transcript.jsonl") for r in json.loads(l).get("results",[])][-2].split("\n")[2:])')" \
+	"['added b', 'added gone', 'deleted n', 'modified a', 'modified d/x']"
+say "$(bash_step 'echo 6 >d/x')" "$roll" "$answer"
+agent --resume "$ID" --apply never go
+like "the same size" "$(result)" '^Rolled back 1 file.s. .*modified d/x$'
+is "what is kept" "$(js 'd["changes"]["outcome"], len(d["changes"]["files"])')" "('kept', 5)"
+
 t continue
 begin
 say "$(bash_step 'cat a')" "$answer"
