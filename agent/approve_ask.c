@@ -118,12 +118,13 @@ static enum approve_reply ask(struct approver *a, const char *tool, const char *
 			      bool may_remember)
 {
 	struct ak_buf folder = { 0 }, shown = { .max = AK_BUF_MAX }, framed = { .max = AK_BUF_MAX }, brief = { .max = AK_BUF_MAX };
+	const char *where = a->folder ? a->folder : "a folder that is not known";
 	enum approve_reply reply = APPROVE_NO;
 	struct show_facts facts;
 	bool opened = false;
 	size_t hidden;
 
-	show_text(a->folder ? a->folder : "?", a->folder ? strlen(a->folder) : 1, SHOW_LINE, &folder, NULL);
+	show_text(where, strlen(where), SHOW_LINE, &folder, NULL);
 	show_text(text, len, 0, &shown, &facts);
 	note_facts(notes, &facts);
 	show_frame(shown.data ? shown.data : "", shown.len, a->o.width ? a->o.width : WIDTH, &framed);

@@ -157,25 +157,11 @@ static int ask_judge(void *ctx, const char *system, const char *user, struct ak_
 
 static int resolve(void *ctx, const char *path, struct ak_buf *ret)
 {
-	struct gate *g = ctx;
 	const char *argv[] = { "readlink", "-m", "--", path, NULL };
-	struct ak_request rq = { .sandbox = g->xc->sandbox, .kind = AK_EXEC_ARGV, .argv = argv, .timeout_ms = GATE_RESOLVE_MS,
-				 .flags = AK_EXEC_TIMEOUT_SET | AK_EXEC_NO_STARTED,
-				 .stream = { AK_STREAM_NULL, AK_STREAM_CAPTURE, AK_STREAM_NULL } };
-	const uint8_t *head, *tail;
-	size_t nh, nt;
-	struct ak_done d = { 0 };
-	int rc = ak_exec(g->xc->cl, &rq, &d, NULL);
+	size_t before = ret->len;
+	int rc = gate_output(ctx, AK_EXEC_ARGV, argv, ret);
 
-	if (rc < 0)
-		return rc;
-	ak_done_output(&d, 0, &head, &nh, &tail, &nt);
-	if (d.r.status != AK_STATUS_EXITED || d.r.exit_code != 0 || nt > 0 || nh < 2 || head[0] != '/' || head[nh - 1] != '\n')
-		rc = -EIO;
-	else
-		ak_buf_add(ret, head, nh - 1);
-	ak_done_release(&d);
-	return rc;
+	return rc < 0 ? rc : ret->len == before || ret->data[before] != '/' ? -EIO : 0;
 }
 
 /* ---- the gate ---- */
@@ -278,11 +264,14 @@ int gate_plan(void *ctx, const struct msg *turn)
 int gate_call(void *ctx, const char *tool, const struct cJSON *args, struct approve_answer *ret)
 {
 	struct gate *g = ctx;
-	int rc = approve_call(g->approver, tool, args, ret);
+	int rc = approve_gated(tool, args) ? gate_folder(g) : 0;
 
-	/* where a command leaves its shell is not told to us, and what the shell says about it may be a lie */
-	if (rc == 0 && strcmp(tool, "bash") == 0 && ret->verdict == APPROVE_ALLOW)
-		rc = approver_folder(g->approver, NULL);
+	if (rc == 0)
+		rc = approve_call(g->approver, tool, args, ret);
+	if (rc == 0 && strcmp(tool, "bash") == 0 && ret->verdict == APPROVE_ALLOW && !json_true(json_get(args, "background"))) {
+		g->moved = true;
+		rc = approver_folder(g->approver, NULL); /* until it is looked for */
+	}
 	return rc;
 }
 

@@ -4,6 +4,7 @@
 #define AK_AGENT_GATE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "agent/approve.h"
 #include "agent/loop.h"
@@ -16,6 +17,7 @@ struct exec_client;
 struct msg;
 struct provider;
 struct run_opts;
+struct tool_env;
 
 #define GATE_JUDGE_TOKENS 1024u
 #define GATE_RESOLVE_MS 5000u
@@ -24,6 +26,8 @@ struct run_opts;
  * struct gate - gate_close()
  * @approver:	owned
  * @xc, @provider, @budget, @cancel: borrowed
+ * @env:	borrowed; is the sandbox alive?
+ * @moved:	a command has run: the shell may be anywhere
  * @person:	there is a terminal to ask on; else what would have to be asked is denied
  * @allows, @denies: there are rules of --allow, of --deny; @plan: of --plan
  */
@@ -34,6 +38,8 @@ struct gate {
 	struct provider *provider;
 	struct budget *budget;
 	struct cancel *cancel;
+	struct tool_env *env;
+	bool moved;
 	bool person;
 	bool allows;
 	bool denies;
@@ -65,6 +71,18 @@ int gate_call(void *ctx, const char *tool, const struct cJSON *args, struct appr
  * wait for it. Without rules policy auto judges nothing by files.
  */
 enum loop_order gate_order(void *ctx, const char *tool, const struct cJSON *args);
+
+/**
+ * gate_folder() - before a call is judged: where is the shell that commands run in? Told to the approver
+ * Without a person to ask it is not looked for, and counts as not known once a command has run. Return: 0; -ENOMEM.
+ */
+int gate_folder(struct gate *g);
+/**
+ * gate_output() - the whole output of a command in the sandbox, without its last newline
+ * @kind:	AK_EXEC_ARGV: it has to succeed; AK_EXEC_SESSION: a text, which has to kill its shell
+ * Return: 0; -EIO (it failed, or has said more than can be one name); as ak_exec()
+ */
+int gate_output(struct gate *g, unsigned kind, const char *const argv[], struct ak_buf *ret);
 
 /**
  * gate_yes() - ask the person on the terminal something that is answered with y or n

@@ -337,7 +337,8 @@ static int open_gate(struct run *r)
 {
 	int rc;
 
-	r->gate = (struct gate){ .xc = &r->xc, .provider = &r->provider, .budget = &r->budget, .cancel = &r->cancel };
+	r->gate = (struct gate){ .xc = &r->xc, .provider = &r->provider, .budget = &r->budget, .cancel = &r->cancel,
+				  .env = &r->tools };
 	rc = gate_open(&r->gate, &r->opts, r->session.id, r->xc.backend == AK_BACKEND_NATIVE && r->xc.write != AK_WRITE_DIRECT,
 		       &r->result.err);
 	return rc < 0 ? fail(r, rc == -ENOMEM ? RUN_ERROR : RUN_USAGE) : 0;

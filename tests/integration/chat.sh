@@ -304,6 +304,18 @@ is "what was run" "$(ls "$WS")" $'b\nc'
 is "asked" "$(grep -c 'ak: run it' "$O")" 4
 like "a denied one" "$(out)" $'failed: write_file: Denied by user\\.\n'
 
+t a-yes-for-the-session-is-bound-to-the-folder
+w='{"reply":{"text":"W.","calls":[{"id":"c9","name":"write_file","args":{"path":"w","content":"1"}}]}}'
+say "$(bash_step 'echo one')" "$(bash_step 'echo one')" "$w" "$w" "$(bash_step 'mkdir d; cd d')" "$(bash_step 'echo one')" "$(bash_step 'echo one')" \
+	"$(bash_step "mkdir e; cd e; pwd() { echo $WS; }; command() { echo $WS; }; unset() { :; }; kill() { :; }")" "$(bash_step 'echo one')" "$(bash_step 'true')" \
+	"$(bash_step 'exit 3')" "$(bash_step 'cd ..')" "$(bash_step 'echo one')" "$answer"
+chat '[["ak> ","go\r"],["(?s)bash in .*one.*run it[^\n]*","a\n"],["(?s)write_file in .*run it[^\n]*","a\n"],["(?s)cd d.*run it[^\n]*","y\n"],["(?s)bash in [^\n]*/d:.*run it[^\n]*","a\n"],
+	["(?s)mkdir e.*run it[^\n]*","y\n"],["(?s)bash in [^\n]*/d/e:.*run it[^\n]*","y\n"],["(?s)true.*run it[^\n]*","y\n"],["(?s)exit 3.*run it[^\n]*","y\n"],["(?s)cd \\.\\..*run it[^\n]*","y\n"],
+	["Done.[^>]*ak> ","/exit\r"],["take them over","n\n"]]' --approval ask
+is "exit code" "$RC" 0
+is "asked" "$(grep -c 'ak: run it' "$O")" 9
+unlike "always with what may be said" "$(grep 'ak: run it' "$O")" '\[n\]o $'
+
 t typed-before-the-question
 say "$(bash_step 'sleep 1')" "$(bash_step 'touch MARK')" '{"match":{"result":"Denied by user."},"reply":{"text":"Not run."}}'
 chat '[["ak> ","go\r"],["bash: sleep 1\r\n","y\ny\ny\n"],["run it","n\n"],["Not run.[^>]*ak> ","/exit\r"]]' --approval ask --allow 'bash(sleep*)'
