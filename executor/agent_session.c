@@ -45,7 +45,9 @@ int agent_session_changeset(int sessions, const char *session, char ret_id[stati
 
 	for (size_t i = 0; r == 0 && !found && ids[i]; i++) {
 		struct changeset cs = CHANGESET_NONE;
-		const char *of = changeset_open(sessions, ids[i], CHANGESET_LOOK, &cs, NULL) == 0 ? agent_session_of(&cs.meta) : NULL;
+		int opened = changeset_open(sessions, ids[i], CHANGESET_LOOK, &cs, NULL);
+		/* one whose layer is gone is the session's all the same: who goes on with it has to hear of that */
+		const char *of = opened == 0 || opened == -EBADMSG ? agent_session_of(&cs.meta) : NULL;
 
 		found = of && strcmp(of, session) == 0;
 		if (found) {

@@ -35,7 +35,7 @@ const char *agent_session_of(const struct changeset_meta *m);
 /**
  * agent_session_changeset() - the changeset that a session's last run left
  * @sessions:	the folder
- * @ret:	its meta and name; not opened
+ * @ret:	its meta and name; not opened. Also of one that is incomplete, which changeset_open() will say.
  * Return: 0; -ENOENT (none; without a text).
  */
 int agent_session_changeset(int sessions, const char *session, char ret_id[static CHANGESET_ID_MAX], struct changeset_meta *ret,

@@ -178,6 +178,20 @@ agent --resume "$ID" go
 is "exit code" "$RC" 1
 like "what to do" "$(js 'd["error"]["message"], d["error"]["hint"]' | tr -d '\n')" "taken over in part.*ak apply $C"
 
+t changes-that-are-lost
+begin
+chmod -R u+rwx "$SESSIONS/$C/layer"
+rm -r "$SESSIONS/$C/layer"
+agent --resume "$ID" go
+is "exit code" "$RC" 1
+like "it is said, and what to do" "$(js 'd["error"]["message"], d["error"]["hint"]' | tr -d '\n')" "$C is incomplete.*ak discard $C"
+ok "the session is there" test -d "$SESSIONS/$ID"
+run "$AK" discard "$C"
+is "discarded" "$RC" 0
+say '{"match":{"user":"The user has discarded what you changed"},"reply":{"text":"I see."}}'
+agent --resume "$ID" go
+is "the model is told" "$RC" 0
+
 t a-session-that-is-gone
 begin
 rm -r "${SESSIONS:?}/$ID"
