@@ -213,12 +213,33 @@ static int bind_dev(struct plan_ctx *c, const struct bind_opt *b, char *dst)
 	return 0;
 }
 
+/* A name that means another file to each process, or to one that is not there yet: a cover would hide it from nobody */
+static bool of_one_process(const char *path)
+{
+	static const char *const names[] = {"/proc/self", "/proc/thread-self", "/proc/mounts", "/proc/net",
+					    "/dev/fd",	  "/dev/stdin",	       "/dev/stdout",  "/dev/stderr"};
+	const char *pid = ak_path_below(path, "/proc") && path[5] ? path + 6 : "";
+	size_t digits = strspn(pid, "0123456789");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (ak_path_below(path, names[i]))
+			return true;
+	}
+	/* 1 is ak-init from the beginning to the end */
+	return digits > 0 && (pid[digits] == '\0' || pid[digits] == '/') && !ak_path_below(path, "/proc/1");
+}
+
 static int bind_hide(struct plan_ctx *c, const struct bind_opt *b, char *dst)
 {
 	if (strcmp(dst, "/") == 0 || strcmp(dst, "/proc") == 0 || strcmp(dst, "/dev") == 0) {
 		ak_err_set(c->err, EINVAL, "%s \"%s\": nothing can run without it", b->opt, dst);
 		ak_err_hint(c->err,
 			    "hide single folders; of the host only system folders are visible anyway");
+		return -EINVAL;
+	}
+	if (of_one_process(dst)) {
+		ak_err_set(c->err, EINVAL, "%s \"%s\": belongs to one process each, and cannot be hidden from all", b->opt, dst);
+		ak_err_hint(c->err, "what is the host's in /proc is hidden already; leave the option out");
 		return -EINVAL;
 	}
 	mount_add(&c->hides,

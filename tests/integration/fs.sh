@@ -375,6 +375,16 @@ run env PATH="$HOME/.aws:$HOME/docs:$PATH" "$AK" exec -C "$WS" -- sh -c "cat $HO
 is "the control: with a program" "$(out)" PRIVATE-TEXT
 rm -rf "$HOME/.aws" "$HOME/docs"
 
+t "FS:what-each-process-has-for-itself-is-not-hidden"
+for p in /proc/self/status /proc/mounts /proc/2 /dev/fd; do
+	ak --hide "$p" -- true
+	is "code of $p" "$RC" 125
+	like "told of $p" "$(err)" "^ak: --hide \"$p\": belongs to one process"
+done
+ak --hide /proc/cpuinfo -- cat /proc/cpuinfo
+is "the control: a file of all" "$(out)" ""
+like "it is hidden" "$(err)" "Permission denied"
+
 t "FS:home-is-private"
 ak -- sh -c 'echo x >~/.newfile && cat ~/.newfile'
 is output "$(out)" x

@@ -400,6 +400,27 @@ START_TEST(a_cover_makes_the_targets_inside_it)
 }
 END_TEST
 
+START_TEST(what_each_process_has_for_itself_is_not_hidden)
+{
+	static const char *const refused[] = {"/proc/self",	 "/proc/self/status", "/proc/thread-self/comm", "/proc/mounts",
+					      "/proc/net/dev", "/proc/2",	      "/proc/12/environ",	    "/dev/fd",
+					      "/dev/stdin",	 "/proc/./self/../self/maps"};
+	static const char *const accepted[] = {"/proc/1/status", "/proc/cpuinfo", "/proc/selfish", "/dev/null", "/proc/2x"};
+
+	for (size_t i = 0; i < LEN(refused); i++) {
+		o.nbinds = 0;
+		add_bind(BIND_HIDE, "--hide", NULL, refused[i]);
+		plan_refused(EINVAL, "belongs to one process");
+	}
+	for (size_t i = 0; i < LEN(accepted); i++) {
+		o.nbinds = 0;
+		add_bind(BIND_HIDE, "--hide", NULL, accepted[i]);
+		plan_ok();
+		need(accepted[i], PM_HIDE);
+	}
+}
+END_TEST
+
 START_TEST(what_nothing_can_run_without_is_not_hidden)
 {
 	const char *const paths[] = {"/", "/proc", "/dev", "/usr/.."};
@@ -640,6 +661,7 @@ int main(void)
 			 a_hidden_folder_still_leads_to_what_was_asked_for,
 			 a_cover_makes_the_targets_inside_it,
 			 what_nothing_can_run_without_is_not_hidden,
+			 what_each_process_has_for_itself_is_not_hidden,
 		 }},
 		{"rootfs",
 		 {
