@@ -34,7 +34,7 @@ static const char *const layer_names[AK_CFG_LAYERS] = { "default", "policy", "us
 /* keys whose options this version lacks have nothing to show */
 static bool is_shown(const struct config *c, const struct ak_cfg_key *k)
 {
-	return ak_cfg_in(k, c->section) && (args_config_is_agents(k) || arg_by_name(k->option, strlen(k->option)) != NULL);
+	return c && ak_cfg_in(k, c->section) && (args_config_is_agents(k) || arg_by_name(k->option, strlen(k->option)) != NULL);
 }
 
 /* what is shown beside a policy's value: a lock where it is one */
