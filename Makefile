@@ -64,7 +64,7 @@ AGENT_LIBS = $(shell $(PKG_CONFIG) --libs libcurl libcjson libutf8proc libpcre2-
 AGENT_CFLAGS = $(shell $(PKG_CONFIG) --cflags libcurl libcjson libutf8proc libpcre2-8 libcrypto libedit)
 AGENT_LINK := $(if $(filter release weak,$(PROFILE)),-pie -Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now$(comma)-z$(comma)noexecstack,$(LINK))
 
-INIT_CFLAGS := -std=c17 -D_GNU_SOURCE -I. $(WARN) -Os -g0 -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections \
+INIT_CFLAGS := -std=c17 -D_GNU_SOURCE -I. $(WARN) $(if $(filter weak,$(PROFILE)),-Oz,-Os) -g0 -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections \
 	-idirafter /usr/include -idirafter /usr/include/$(ARCH)-linux-gnu $(if $(filter weak,$(PROFILE)),-DAK_TEST_WEAKEN)
 INIT_LINK := -static -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,noseparate-code -s
 
