@@ -114,7 +114,7 @@ static char *where(const struct checkpoint *c)
 /* notes first, then what diff says of the copies */
 static int show(struct text *t, size_t n, char *const env[], struct ak_err *err)
 {
-	const struct stage_source src = { t, side_mode, side_file, side_link };
+	const struct stage_source src = { t, side_mode, side_file, side_link, false };
 	struct ak_buf notes = { 0 };
 	char *path = NULL;
 	size_t files = 0;

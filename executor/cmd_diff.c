@@ -100,8 +100,53 @@ static void put_side(struct ak_json *j, const char *key, const struct ws_ident *
 	ak_json_obj_end(j);
 }
 
+/* the old side as it is now: a file that was changed outside meanwhile is shown as what would be replaced */
+static uint32_t side_mode(void *arg, const struct change *ch, enum stage_side side)
+{
+	const struct changes *c = arg;
+	struct ws_ident cur;
+
+	if (side == STAGE_NEW)
+		return ch->now.mode;
+	return ws_stat_beneath(c->lower, ch->path, &cur) < 0 ? 0 : cur.mode;
+}
+
+static int open_side(const struct changes *c, const struct change *ch, enum stage_side side, const char **ret_name)
+{
+	int dir = ws_open_parent(side == STAGE_NEW ? c->cs.upper : c->lower, ch->path, ret_name);
+
+	return dir < 0 ? -ENOENT : dir;
+}
+
+static int side_file(void *arg, const struct change *ch, enum stage_side side, struct ws_ident *ret)
+{
+	const char *name = NULL;
+	AK_AUTO_FD dir = open_side(arg, ch, side, &name);
+
+	return dir < 0 ? dir : ws_open_file(dir, name, ret);
+}
+
+static int side_link(void *arg, const struct change *ch, enum stage_side side, char *buf)
+{
+	const char *name = NULL;
+	AK_AUTO_FD dir = open_side(arg, ch, side, &name);
+
+	return dir < 0 ? dir : ws_read_link(dir, name, buf);
+}
+
+static void put_attribute(void *arg, const char *name, const char *what)
+{
+	struct ak_json *j = arg;
+
+	ak_json_obj(j, NULL);
+	ak_json_str(j, "name", name);
+	ak_json_str(j, "op", what);
+	ak_json_obj_end(j);
+}
+
 static int show_json(struct changes *c, const struct apply *a, struct ak_buf *out)
 {
+	const struct stage_source src = { c, side_mode, side_file, side_link, true };
 	struct ak_json j;
 
 	ak_json_init(&j, out);
@@ -122,6 +167,9 @@ static int show_json(struct changes *c, const struct apply *a, struct ak_buf *ou
 		ak_json_str(&j, "op", change_op_name(ch->op));
 		put_side(&j, "old", &ch->old);
 		put_side(&j, "new", &ch->now);
+		ak_json_arr(&j, "attributes");
+		stage_attributes(&src, ch, put_attribute, &j);
+		ak_json_arr_end(&j);
 		ak_json_bool(&j, "protected", ch->flags & (CHANGE_PROTECTED | CHANGE_LISTED));
 		ak_json_bool(&j, "conflict", a->state[i] == APPLY_CONFLICT);
 		ak_json_bool(&j, "applied", a->state[i] == APPLY_DONE);
@@ -157,47 +205,13 @@ static int list_as_owner(void *arg)
 
 #define NO_TEXT 3	/* of the child that makes the copies: there is nothing to compare */
 
-/* the old side as it is now: a file that was changed outside meanwhile is shown as what would be replaced */
-static uint32_t side_mode(void *arg, const struct change *ch, enum stage_side side)
-{
-	const struct changes *c = arg;
-	struct ws_ident cur;
-
-	if (side == STAGE_NEW)
-		return ch->now.mode;
-	return ws_stat_beneath(c->lower, ch->path, &cur) < 0 ? 0 : cur.mode;
-}
-
-static int open_side(const struct changes *c, const struct change *ch, enum stage_side side, const char **ret_name)
-{
-	int dir = ws_open_parent(side == STAGE_NEW ? c->cs.upper : c->lower, ch->path, ret_name);
-
-	return dir < 0 ? -ENOENT : dir;
-}
-
-static int side_file(void *arg, const struct change *ch, enum stage_side side, struct ws_ident *ret)
-{
-	const char *name = NULL;
-	AK_AUTO_FD dir = open_side(arg, ch, side, &name);
-
-	return dir < 0 ? dir : ws_open_file(dir, name, ret);
-}
-
-static int side_link(void *arg, const struct change *ch, enum stage_side side, char *buf)
-{
-	const char *name = NULL;
-	AK_AUTO_FD dir = open_side(arg, ch, side, &name);
-
-	return dir < 0 ? dir : ws_read_link(dir, name, buf);
-}
-
 static int stage_as_owner(void *arg)
 {
 	struct view *v = arg;
 	struct ak_buf notes = { 0 };
 	struct ak_err err = { 0 };
 	size_t files = 0;
-	const struct stage_source src = { v->c, side_mode, side_file, side_link };
+	const struct stage_source src = { v->c, side_mode, side_file, side_link, true };
 	int r = stage_make(v->c->cs.dir, v->c->j.v, v->c->j.n, &src, v->args->paths, &notes, &files, &err);
 
 	if (r < 0)

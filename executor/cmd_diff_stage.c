@@ -15,6 +15,7 @@
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/workspace/apply.h"
+#include "executor/workspace/compare.h"
 #include "executor/workspace/copy.h"
 
 struct stage {
@@ -155,12 +156,45 @@ static int put(struct stage *s, const struct change *ch, enum stage_side side)
 	return S_ISREG(mode) ? put_file(s, ch, side) : S_ISLNK(mode) ? put_link(s, ch, side) : 0;
 }
 
+void stage_attributes(const struct stage_source *src, const struct change *ch, void (*tell)(void *arg, const char *name, const char *what),
+		      void *arg)
+{
+	struct ws_ident id;
+	AK_AUTO_FD old = -1;
+	AK_AUTO_FD now = -1;
+
+	if (!src->attributes || !S_ISREG(ch->now.mode) || ch->op == CHANGE_MODE)
+		return;
+	now = src->file(src->arg, ch, STAGE_NEW, &id);
+	if (S_ISREG(src->mode(src->arg, ch, STAGE_OLD)))
+		old = src->file(src->arg, ch, STAGE_OLD, &id);
+	if (now >= 0)
+		(void)compare_attributes(old, now, tell, arg);
+}
+
+struct noting {
+	struct stage *s;
+	const struct change *ch;
+};
+
+static void note_attribute(void *arg, const char *name, const char *what)
+{
+	const struct noting *n = arg;
+
+	ak_buf_printf(n->s->notes, "%sattribute %s, ", n->ch->flags & CHANGE_PROTECTED ? "[protected] " : "", what);
+	changes_path(n->s->notes, name);
+	ak_buf_str(n->s->notes, ": ");
+	changes_path(n->s->notes, n->ch->path);
+	ak_buf_str(n->s->notes, "\n");
+}
+
 /* a path that is a folder on one side and a file on the other cannot be compared; the notes have said so */
 static int stage_one(struct stage *s, const struct change *ch)
 {
 	int r;
 
 	notes_of(s, ch);
+	stage_attributes(s->src, ch, note_attribute, &(struct noting){ s, ch });
 	if (ch->op == CHANGE_MODE || (ch->flags & CHANGE_SPECIAL))
 		return 0;
 	r = put(s, ch, STAGE_OLD);

@@ -6,6 +6,7 @@
 #ifndef AK_CMD_DIFF_STAGE_H
 #define AK_CMD_DIFF_STAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,14 +30,23 @@ struct stage_source {
 	int (*file)(void *arg, const struct change *ch, enum stage_side side, struct ws_ident *ret);
 	/* text of a link into WS_PATH_MAX + 1 bytes: its length */
 	int (*link)(void *arg, const struct change *ch, enum stage_side side, char *buf);
+	/* what file() opens has the attributes of that side, too */
+	bool attributes;
 };
+
+/**
+ * stage_attributes() - the attributes that a change makes other ones: see compare_attributes()
+ * A file that cannot be opened, and what is no regular file, has none.
+ */
+void stage_attributes(const struct stage_source *src, const struct change *ch, void (*tell)(void *arg, const char *name, const char *what),
+		      void *arg);
 
 /**
  * stage_make() - make the copies
  * @dir:	folder in which the folder STAGE is made, of ak's own; borrowed
  * @v, @n:	what was changed
  * @paths:	what to show of it; NULL: all
- * @notes:	gets a line for each change that a diff of texts cannot show: modes, types, folders, special and large files
+ * @notes:	gets a line for each change that a diff of texts cannot show: modes, types, attributes, folders, special and large files
  * @ret_files:	how many files there are to compare
  * An earlier, interrupted stage is removed first. Return: 0 or negative errno.
  */

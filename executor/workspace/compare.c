@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -130,4 +131,60 @@ int compare_files(int dir, const char *name, const struct ws_ident *id, int root
 	if (id->size != other->size || id->size > max)
 		return COMPARE_OTHER;
 	return compare_regular(dir, name, root, path);
+}
+
+/* Return: bytes of the names, malloc'ed in *@ret, or a negative errno */
+static ssize_t names_of(int fd, char **ret)
+{
+	ssize_t len;
+
+	*ret = NULL;
+	if (fd < 0)
+		return 0;
+	*ret = malloc(XATTR_LIST_MAX);
+	if (!*ret)
+		return -ENOMEM;
+	len = flistxattr(fd, *ret, XATTR_LIST_MAX);
+	if (len < 0)
+		len = errno == EOPNOTSUPP || errno == ENOSYS ? 0 : -errno;
+	return len;
+}
+
+static bool has_name(const char *names, ssize_t len, const char *name)
+{
+	for (const char *p = names; p && p < names + len; p += strlen(p) + 1)
+		if (strcmp(p, name) == 0)
+			return true;
+	return false;
+}
+
+static bool same_value(int a, int b, const char *name, char *x, char *y)
+{
+	ssize_t n = fgetxattr(a, name, x, WS_XATTR_BYTES_MAX), m = fgetxattr(b, name, y, WS_XATTR_BYTES_MAX);
+
+	return n >= 0 && n == m && memcmp(x, y, (size_t)n) == 0;
+}
+
+int compare_attributes(int old, int now, void (*tell)(void *arg, const char *name, const char *what), void *arg)
+{
+	char *before, *after, *x = malloc(WS_XATTR_BYTES_MAX), *y = malloc(WS_XATTR_BYTES_MAX);
+	ssize_t n = names_of(old, &before), m = names_of(now, &after);
+	int r = n < 0 ? (int)n : m < 0 ? (int)m : !x || !y ? -ENOMEM : 0;
+
+	for (const char *p = before; r == 0 && p && p < before + n; p += strlen(p) + 1)
+		if (ws_xattr_kept(p) && !has_name(after, m, p))
+			tell(arg, p, "removed");
+	for (const char *p = after; r == 0 && p && p < after + m; p += strlen(p) + 1) {
+		if (!ws_xattr_kept(p))
+			continue;
+		if (!has_name(before, n, p))
+			tell(arg, p, "added");
+		else if (!same_value(old, now, p, x, y))
+			tell(arg, p, "changed");
+	}
+	free(before);
+	free(after);
+	free(x);
+	free(y);
+	return r;
 }

@@ -20,4 +20,12 @@ enum { COMPARE_SAME = 0, COMPARE_OTHER = 1 };
 int compare_files(int dir, const char *name, const struct ws_ident *id, int root, const char *path,
 		  const struct ws_ident *other, uint64_t max);
 
+/**
+ * compare_attributes() - the user.* attributes of two regular files, but those of overlayfs itself
+ * @old, @now:	open for reading; negative: there is no such file
+ * @tell:	called for each that is not the same: "added", "changed" or "removed"; a value that cannot be read counts as changed
+ * Return: 0; -ENOMEM; or why the names cannot be read. A file system without attributes has none.
+ */
+int compare_attributes(int old, int now, void (*tell)(void *arg, const char *name, const char *what), void *arg);
+
 #endif

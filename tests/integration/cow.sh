@@ -608,6 +608,32 @@ for sid in $(ls "$XDG_STATE_HOME/ak/sessions"); do
 done
 is "and nothing stays in the state folder" "$(ls "$XDG_STATE_HOME/ak/sessions")" ""
 
+t "diff-shows-attributes"
+echo x >"$WS/a"
+if [ -n "$PY" ] && "$PY" -c 'import os,sys
+for n in "went", "other", "same": os.setxattr(sys.argv[1], "user." + n, b"1")' "$WS/a" 2>/dev/null; then
+	run env -C "$WS" "$AK" exec -q --write cow -- "$PY" -c 'import os
+os.removexattr("a", "user.went")
+os.setxattr("a", "user.other", b"2")
+os.setxattr("a", "user.new\n", b"1")
+open("b", "w").write("b")
+os.setxattr("b", "user.b", b"1")'
+	aks diff
+	is "a line a name" "$(out | grep attribute | sort)" 'attribute added, "user.new\x0a": a
+attribute added, user.b: b
+attribute changed, user.other: a
+attribute removed, user.went: a'
+	aks diff --json
+	is "in the object" "$(js '[(f["path"],sorted((x["op"],x["name"]) for x in f["attributes"])) for f in d["files"]]')" \
+		"[('a', [('added', 'user.new\\n'), ('changed', 'user.other'), ('removed', 'user.went')]), ('b', [('added', 'user.b')])]"
+	aks apply
+	is "and is what is applied" "$("$PY" -c 'import os,sys; print(sorted(os.listxattr(sys.argv[1])))' "$WS/a")" \
+		"['user.new\\n', 'user.other', 'user.same']"
+else
+	skip "no attributes here"
+fi
+rm -f "$WS/a" "$WS/b"
+
 # attributes by which overlayfs marks files spoil them for later cow runs, wherever they come from
 t "marks-of-the-overlay-are-not-taken-over"
 # marks MODE - set them in a run with MODE
