@@ -125,7 +125,7 @@ int scribe_take_over(struct cow *c, const char *prefix, struct journal *j, struc
 	(void)snprintf(temp, sizeof(temp), CHANGESET_TEMP_FMT, c->cs.id);
 	*ret = (struct apply){ .upper = c->cs.upper, .lower = c->lower, .j = j, .temp = temp, .allow = c->allow,
 			       .prefix = prefix, .resumed = changeset_has(&c->cs, "applying"),
-			       .dropped = c->shared ? &c->shared->dropped : NULL };
+			       .dropped = c->shared ? &c->shared->dropped : &c->dropped };
 	if (ret->resumed)
 		apply_clean(ret);
 	r = apply_check(ret, err);

@@ -23,6 +23,7 @@
 #include "executor/workspace/apply.h"
 #include "executor/workspace/apply_text.h"
 #include "executor/workspace/changeset_again.h"
+#include "executor/workspace/copy.h"
 #include "executor/workspace/points.h"
 #include "executor/workspace/protected_place.h"
 #include "executor/workspace/scan.h"
@@ -160,7 +161,12 @@ static void applied(struct work *w)
 	struct ak_buf b = { 0 };
 
 	w->a.outcome = AK_CHANGES_APPLIED;
-	if (apply_special(&w->j, &b) > 0 && !b.failed)
+	if (apply_special(&w->j, &b) > 0 && w->c->dropped)
+		ak_buf_str(&b, "; ");
+	if (w->c->dropped)
+		ak_buf_printf(&b, WS_XATTR_DROPPED_FMT, w->c->dropped, w->c->dropped == 1 ? "" : "s");
+	w->c->dropped = 0;
+	if (b.len && !b.failed)
 		(void)snprintf(w->a.why.msg, sizeof(w->a.why.msg), "%s", b.data);
 	ak_buf_release(&b);
 }

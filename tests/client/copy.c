@@ -179,7 +179,8 @@ static void end(struct drive *d)
 {
 	struct ak_request q = { .argv = (const char *[]){ "sleep", "1000", NULL }, .sandbox = d->box };
 	struct ak_change_set s;
-	char path[4096];
+	char path[4096], told[sizeof(s.why.msg)];
+	bool marked;
 	uint32_t job;
 	int o;
 
@@ -206,13 +207,19 @@ static void end(struct drive *d)
 
 	t(d, "copy:special-files-are-left-out-and-named");
 	again(d);
-	sh_is(d, "mkfifo pipe; echo f >beside", "");
+	/* before 6.7 no command can set such an attribute in a copy; that it was set, "marked" tells */
+	sh_is(d, "mkfifo pipe; echo f >beside; "
+		 "python3 -c 'import os; os.setxattr(\"beside\", \"user.overlay.metacopy\", b\"y\")' 2>/dev/null && echo >marked; :", "");
 	o = finish(d, AK_FINISH_APPLY, 0, &s);
 	want(d, o == AK_CHANGES_APPLIED && s.why.code == 0 && strstr(s.why.msg, "1 special file was not taken over: \"pipe\""), "%d '%s' %s", o,
 	     s.why.msg, d->err.msg);
+	(void)snprintf(told, sizeof(told), "%s", s.why.msg);
 	ak_change_set_release(&s);
 	(void)snprintf(path, sizeof(path), "%s/pipe", d->ws);
 	want(d, strcmp(get(d, "beside"), "f\n") == 0 && access(path, F_OK) < 0, "the FIFO came over");
+	(void)snprintf(path, sizeof(path), "%s/marked", d->ws);
+	marked = unlink(path) == 0;
+	want(d, marked == (strstr(told, "; 1 attribute user.overlay.* left out") != NULL), "marked: %d, '%s'", marked, told);
 	(void)snprintf(path, sizeof(path), "%s/beside", d->ws);
 	want(d, unlink(path) == 0, "unlink");
 
