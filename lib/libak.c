@@ -202,7 +202,7 @@ static int time_for(uint16_t op)
 {
 	bool long_one = op == AK_OP_CREATE || op == AK_OP_DESTROY || op == AK_OP_SHUTDOWN || op == AK_OP_FILE;
 
-	if (op == AK_OP_CHANGES || op == AK_OP_FINISH || op == AK_OP_CHECKPOINT)
+	if (op == AK_OP_CHANGES || op == AK_OP_FINISH || op == AK_OP_CHECKPOINT || op == AK_OP_ROLLBACK)
 		return LIBAK_CHANGES_MS;
 	return long_one ? LIBAK_BUILD_MS : LIBAK_ANSWER_MS;
 }
