@@ -16,6 +16,7 @@
 #include "agent/exec_client.h"
 #include "agent/money.h"
 #include "agent/provider/provider.h"
+#include "agent/show.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
@@ -64,7 +65,9 @@ static void say(const struct run_out *o, const char *text)
 		o->view->line(o->view->ctx);
 	(void)snprintf(line, sizeof(line), "%s", text);
 	ak_text_clean(line);
-	ak_buf_printf(&b, "ak: %s\n", line);
+	ak_buf_str(&b, "ak: ");
+	show_text(line, strlen(line), SHOW_LINE, &b, NULL); /* a provider's words may be in it, or a model's */
+	ak_buf_str(&b, "\n");
 	if (!b.failed)
 		(void)ak_write_all(STDERR_FILENO, b.data, b.len);
 	ak_buf_release(&b);
@@ -296,25 +299,15 @@ void run_out_results(struct run_out *o, const struct msg *m)
 
 /* ---- the end ---- */
 
-/* a terminal obeys control characters; a file gets the text as it is */
+/* a terminal obeys control characters, and turns text around; a file gets the text as it is */
 static void put_final(struct run_out *o, const char *text, struct ak_buf *b)
 {
 	size_t n = strlen(text);
 
-	if (!o->tty_out) {
+	if (o->tty_out)
+		show_text(text, n, SHOW_PROSE, b, NULL);
+	else
 		ak_buf_add(b, text, n);
-	} else {
-		for (size_t i = 0; i < n; i++) {
-			unsigned char c = (unsigned char)text[i];
-			bool c1 = c == 0xc2 && i + 1 < n && (unsigned char)text[i + 1] < 0xa0;
-
-			if (c1 || (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f)
-				ak_buf_str(b, "?");
-			else
-				ak_buf_add(b, &text[i], 1);
-			i += c1;
-		}
-	}
 	if (n == 0 || text[n - 1] != '\n')
 		ak_buf_str(b, "\n");
 }

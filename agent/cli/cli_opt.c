@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/show.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
@@ -72,7 +73,11 @@ int cli_fail(const struct ak_err *err, int code)
 {
 	struct ak_buf b = { 0 };
 
-	ak_buf_printf(&b, "ak: %s%s%s\n", err->msg, *err->hint ? " - " : "", err->hint);
+	ak_buf_str(&b, "ak: ");
+	show_text(err->msg, strlen(err->msg), SHOW_LINE, &b, NULL);
+	ak_buf_str(&b, *err->hint ? " - " : "");
+	show_text(err->hint, strlen(err->hint), SHOW_LINE, &b, NULL);
+	ak_buf_str(&b, "\n");
 	if (!b.failed)
 		(void)ak_write_all(STDERR_FILENO, b.data, b.len);
 	ak_buf_release(&b);

@@ -15,6 +15,7 @@
 #include "agent/prices.h"
 #include "agent/provider/call.h"
 #include "agent/provider/models.h"
+#include "agent/show.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
@@ -23,6 +24,7 @@
 
 #define CONNECT_MS 10000u
 #define ANSWER_MS 30000u
+#define ID_SHOWN 159u /* bytes of a model's name */
 
 static const char usage[] = "usage: ak models [--json]              the known providers, and those of your config file\n"
 			    "       ak models PROVIDER [--json]     what a provider offers, with context and price\n"
@@ -127,11 +129,10 @@ static void put_row(struct ak_buf *b, const struct model *m, const struct price 
 	char text[2][MONEY_TEXT];
 	char in[MONEY_TEXT] = "-";
 	char out[MONEY_TEXT] = "-";
-	char id[160];
+	struct ak_buf id = { 0 };
 	struct rates r;
 
-	(void)snprintf(id, sizeof(id), "%s", m->id);
-	ak_text_clean(id);
+	show_text(m->id, strnlen(m->id, ID_SHOWN), SHOW_LINE, &id, NULL);
 	count_text(context, text[0], sizeof(text[0]));
 	count_text(output, text[1], sizeof(text[1]));
 	if (price_known(p)) {
@@ -139,7 +140,8 @@ static void put_row(struct ak_buf *b, const struct model *m, const struct price 
 		(void)money_format_exact(money_mul(r.v[RATE_INPUT], 1000000), in);
 		(void)money_format_exact(money_mul(r.v[RATE_OUTPUT], 1000000), out);
 	}
-	ak_buf_printf(b, "%-44s %9s %9s %9s %9s\n", id, text[0], text[1], in, out);
+	ak_buf_printf(b, "%-44s %9s %9s %9s %9s\n", id.data ? id.data : "", text[0], text[1], in, out);
+	ak_buf_release(&id);
 }
 
 static void put_count(struct ak_json *j, const char *key, uint64_t v)

@@ -836,6 +836,13 @@ run "$PY" "$TESTS/onpty.py" --limit 40 '[]' "$AK" run -C "$WS" --api replay --re
 is "exit code" "$RC" 0
 like "the answer" "$(out)" "Done\."
 is "escapes" "$(grep -c $'\033\\(]\\|\\[2J\\)' "$O")" 0
+is "bidirectional, as they are" "$(grep -cE $'\u202e|\u200b' "$O")" 0
+like "and as what they are" "$(out)" "<U[+]202E>Done"
+say '{"fault":{"name":"rate_limited","status":429,"message":"b\u202eu\u200bsy","wait_ms":1}}' '{"fault":{"name":"authentication","status":401,"message":"n\u202eo"}}'
+run "$AK" run -C "$WS" --api replay --replay "$R" --write direct -y go
+like "a provider's words" "$(err)" "failed: b<U[+]202E>u<U[+]200B>sy"
+is "nothing raw" "$(grep -cE $'\u202e|\u200b' "$E")" 0
+like "at the end" "$(err)" "n<U[+]202E>o"
 
 t direct-asks-by-default
 say "$(bash_step 'touch MARK')" "$(calls read_file '{"path":"none"}')" "$answer"
