@@ -167,6 +167,18 @@ int args_config_expand(struct args *a, const struct ak_cfg_key *k, const struct 
 
 /* ---- setting ---- */
 
+/* a value that the agent would refuse, before it is compared with others */
+static int no_choice(struct args *a, const struct ak_cfg_key *k, const struct config_value *v, const char *text)
+{
+	char words[160] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; k->order[i] && n < sizeof(words); i++)
+		n += (size_t)snprintf(words + n, sizeof(words) - n, "%s%.*s", i ? ", " : "", (int)strcspn(k->order[i], "|"), k->order[i]);
+	(void)ak_err_set(a->err, EINVAL, "%s: " Q " is not one of %s", args_config_name(k, v), text, words);
+	return -EINVAL;
+}
+
 /* for other commands than this one there is nothing to set, but that the option exists is asked first */
 static int set(struct args *a, const struct ak_cfg_key *k, const struct config_value *v)
 {
@@ -177,6 +189,8 @@ static int set(struct args *a, const struct ak_cfg_key *k, const struct config_v
 
 	if (args_config_is_agents(k)) {
 		rc = v->text ? args_config_expand(a, k, v, &text) : 0;
+		if (rc == 0 && v->text && !ak_cfg_known(k, text ? text : v->text))
+			rc = no_choice(a, k, v, text ? text : v->text);
 		free(text);
 		return rc;
 	}

@@ -254,6 +254,11 @@ static size_t rank(const struct ak_cfg_key *k, const char *text)
 	return SIZE_MAX;
 }
 
+bool ak_cfg_known(const struct ak_cfg_key *k, const char *value)
+{
+	return k->rule != AK_CFG_RANK || rank(k, value) != SIZE_MAX;
+}
+
 /* with a later place in the order, or another one that is in none. Two lists of hosts share a place, and are not compared */
 static bool ranks_looser(const struct ak_cfg_key *k, const char *a, const char *b)
 {

@@ -103,6 +103,9 @@ bool ak_cfg_may(const struct ak_cfg_key *k, enum ak_cfg_layer layer);
 /** ak_cfg_is_list() - does every value add to those before it? */
 bool ak_cfg_is_list(const struct ak_cfg_key *k);
 
+/** ak_cfg_known() - has @value a place in the key's order? true for keys without one */
+bool ak_cfg_known(const struct ak_cfg_key *k, const char *value);
+
 /**
  * ak_cfg_looser() - does @value allow more than @than?
  * @value, @than:	as texts; "true" and "false" for AK_CFG_BOOL; NULL: unset

@@ -384,6 +384,11 @@ done
 workspace '{"run": {"approval": "auto"}}'
 agent --write direct
 not_run 2 'run\.approval: "auto" is looser than "ask"'
+for pair in 'approval:"DENY"' 'apply:"maybe"'; do
+	workspace "{\"run\": {\"${pair%%:*}\": ${pair#*:}}}"
+	agent --write direct
+	not_run 2 "ak/config\.json:1:[0-9]+: run\.${pair%%:*}: ${pair#*:} is not one of [a-z-]+, ask"
+done
 rm -r "$WS/.ak"
 user '{}'
 
