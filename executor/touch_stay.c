@@ -14,6 +14,7 @@
 
 #include "executor/hostinfo.h"
 #include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_session_file.h"
 #include "executor/workspace/fsat.h"
 #include "executor/workspace/owner.h"
 #include "executor/workspace/state.h"
@@ -61,7 +62,7 @@ static void sweep(const struct hostinfo *h, int dir)
 /* Return: descriptor of STATE/touched/uUID, which is that owner's */
 static int open_folder(const struct hostinfo *h, uint32_t uid, uint32_t gid, struct ak_err *err)
 {
-	AK_AUTO_FD top = state_open(h, "touched", true, err);
+	AK_AUTO_FD top = state_open(h, AK_SESSION_TOUCHED, true, err);
 	AK_AUTO_FD dir = -1;
 	char name[16];
 

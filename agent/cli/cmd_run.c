@@ -4,11 +4,13 @@
  * then the sandbox ends, and the result is written whatever happened. Process: agent. Privilege: none.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/attach.h"
@@ -240,6 +242,21 @@ static int name_session(struct run *r)
 	return 0;
 }
 
+/* is there a list of files that tools of this session have changed in the workspace itself? */
+static void look_for_direct(struct run *r)
+{
+	char path[80];
+	struct stat st;
+
+	if (!r->resumed || r->xc.write == AK_WRITE_DIRECT || r->session.dir < 0 || stat(r->workspace, &st) < 0)
+		return;
+	(void)snprintf(path, sizeof(path), "../../" AK_SESSION_TOUCHED "/u%u/%s/" AK_SESSION_TOUCHED_LIST, st.st_uid, r->session.id);
+	r->direct_left = fstatat(r->session.dir, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+	if (r->direct_left)
+		run_out_note(&r->out, "a run of this session with --write direct did not come to its end: what its tools changed in the workspace can be "
+			     "rolled back in one with --write direct, not in this one");
+}
+
 static int open_session(struct run *r)
 {
 	struct ak_err *err = &r->result.err;
@@ -250,6 +267,7 @@ static int open_session(struct run *r)
 	rc = name_session(r);
 	if (rc < 0)
 		return rc;
+	look_for_direct(r);
 	if (spool_dir_open(&r->spools, r->session.dir, SPOOL_QUOTA, err) < 0 ||
 	    trace_open(&r->trace, r->session.dir, r->session.id, r->opts.verbose_trace, err) < 0)
 		return fail(r, RUN_ERROR);
@@ -295,6 +313,9 @@ static void tell_resumed(struct run *r, struct ak_buf *text)
 	if (r->pending)
 		ak_buf_printf(text, "(The last run of this session did not come to its end. %" PRIu64 " file(s) that write_file and edit_file have "
 			      "changed in it can be taken back with rollback.)\n\n", r->pending);
+	if (r->direct_left)
+		ak_buf_str(text, "(A run of this session that wrote the workspace directly did not come to its end. What it changed is in the "
+				 "workspace; rollback does not take it back in this run.)\n\n");
 	tell_kept(r, text);
 }
 

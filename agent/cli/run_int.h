@@ -73,6 +73,7 @@ struct run {
 	bool resumed;
 	bool told;	   /* the model knows what became of its last run */
 	bool keeps;	   /* what write_file and edit_file replace is kept, to be rolled back */
+	bool direct_left; /* files that tools of a run with --write direct have changed can be taken back, but not in this run */
 	uint64_t pending; /* files of a run before, of which that is true still */
 	const char *workspace;	/* the host's path of it; borrowed */
 	const char *session_id;	/* the executor's word on which session it is; "": it leaves that to us; borrowed */

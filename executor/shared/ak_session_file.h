@@ -18,6 +18,8 @@
 #define AK_SESSION_COST_UNKNOWN UINT64_MAX
 #define AK_SESSION_NOT_ENDED 255u	/* no exit code yet: it runs, or was killed */
 
+#define AK_SESSION_TOUCHED "touched"		/* STATE/touched/uUID/SESSION/list: files that tools have changed in a workspace of that owner itself */
+#define AK_SESSION_TOUCHED_LIST "list"
 #define AK_SESSION_POINTS "points"	/* the file that says before which turns the checkpoints were made: one record after the other */
 #define AK_SESSION_POINT_BYTES 16u
 

@@ -14,10 +14,11 @@
 
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_session_file.h"
 #include "executor/workspace/ckpt_make.h"
 #include "executor/workspace/ckpt_store.h"
 
-#define LIST "list"
+#define LIST AK_SESSION_TOUCHED_LIST
 #define LIST_NEW "list.new"
 #define TOLD_BYTES 320u	/* names of what could not be taken back, within AK_ERR_MSG_MAX */
 #define MARK 0x6b746f75u

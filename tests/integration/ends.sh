@@ -242,6 +242,13 @@ for s in KILL INT agent; do
 	id=$(grep -o 's-[0-9a-f]\{12\}' "$O" | head -n 1)
 	is "the files are changed" "$(cat "$WS/f" "$WS/g")" newnew
 	is kept "$(kept)" 1
+	if [ $s = KILL ]; then
+		say '{"match":{"user":"wrote the workspace directly did not come to its end"},"reply":{"text":"I see."}}'
+		run "$AK" run -C "$WS" --apply never --api replay --replay "$R" -o json --resume "$id" go </dev/null
+		is "a run on a copy is told, too" "$RC" 0
+		like "and who started it" "$(err)" 'with --write direct did not come to its end'
+		is "still kept" "$(kept)" 1
+	fi
 	say '{"match":{"user":"2 file(s) that write_file and edit_file have"},"reply":{"text":"x","calls":[{"id":"c","name":"rollback","args":{}}]}}' "$answer"
 	talk --resume "$id" go
 	is "exit code" "$RC" 0
