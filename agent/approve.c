@@ -217,6 +217,8 @@ static void ask_person(struct approver *a, const char *tool, const struct cJSON 
 		(void)approve_remember(a, tool, args);
 	if (reply == APPROVE_YES || reply == APPROVE_YES_SESSION)
 		allow(r, APPROVE_BY_PERSON, "allowed by a person");
+	else if (reply == APPROVE_NO_ANSWER)
+		deny(r, APPROVE_BY_NOBODY, APPROVE_NOBODY, "the question was not answered");
 	else
 		deny(r, APPROVE_BY_PERSON, APPROVE_DENIED, "denied by a person");
 }
@@ -285,6 +287,8 @@ bool approve_plan_pending(const struct approver *a)
 
 int approve_plan(struct approver *a, const char *text, size_t len, struct approve_answer *ret)
 {
+	enum approve_reply reply;
+
 	*ret = (struct approve_answer){ .gated = true };
 	if (!a->plan_pending) {
 		allow(ret, APPROVE_BY_PLAN, "no plan is wanted");
@@ -294,9 +298,12 @@ int approve_plan(struct approver *a, const char *text, size_t len, struct approv
 		deny(ret, APPROVE_BY_NOBODY, APPROVE_NOBODY, "plan mode, and nobody to approve a plan");
 		return 0;
 	}
-	a->plan_refused = approve_ask_plan(a, text, len) == APPROVE_NO;
-	a->plan_pending = a->plan_refused;
-	if (a->plan_refused)
+	reply = approve_ask_plan(a, text, len);
+	a->plan_refused = reply == APPROVE_NO;
+	a->plan_pending = a->plan_refused || reply == APPROVE_NO_ANSWER;
+	if (reply == APPROVE_NO_ANSWER)
+		deny(ret, APPROVE_BY_NOBODY, APPROVE_NOBODY, "the question was not answered");
+	else if (a->plan_refused)
 		deny(ret, APPROVE_BY_PLAN, APPROVE_PLAN_DENIED, "the plan was refused");
 	else
 		allow(ret, APPROVE_BY_PERSON, "the plan was approved");

@@ -58,7 +58,7 @@ enum approve_by {
 	APPROVE_BY_PERSON,
 	APPROVE_BY_MEMORY,   /* a person, earlier in this session, for exactly this call in this folder */
 	APPROVE_BY_JUDGE,
-	APPROVE_BY_NOBODY,   /* would have been asked, nobody is there */
+	APPROVE_BY_NOBODY,   /* would have been asked, nobody is there, or has answered */
 	APPROVE_BY_PLAN,     /* the plan was refused */
 };
 
@@ -107,9 +107,10 @@ struct approve_question {
 };
 
 enum approve_reply {
-	APPROVE_NO, /* also: the question could not be shown, end of input, interrupted */
+	APPROVE_NO, /* also: end of input */
 	APPROVE_YES,
 	APPROVE_YES_SESSION, /* yes, and for exactly the same call in the same folder until the session ends */
+	APPROVE_NO_ANSWER,   /* the question could not be shown, or was interrupted: not run, and nobody has denied it */
 };
 
 /**

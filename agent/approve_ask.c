@@ -119,7 +119,7 @@ static enum approve_reply ask(struct approver *a, const char *tool, const char *
 {
 	struct ak_buf folder = { 0 }, shown = { .max = AK_BUF_MAX }, framed = { .max = AK_BUF_MAX }, brief = { .max = AK_BUF_MAX };
 	const char *where = a->folder ? a->folder : "a folder that is not known";
-	enum approve_reply reply = APPROVE_NO;
+	enum approve_reply reply = APPROVE_NO_ANSWER;
 	struct show_facts facts;
 	bool opened = false;
 	size_t hidden;
@@ -146,7 +146,7 @@ static enum approve_reply ask(struct approver *a, const char *tool, const char *
 
 		reply = a->o.person.ask(a->o.person.ctx, &q, &opened);
 	}
-	if (hidden && !opened)
+	if (hidden && !opened && reply != APPROVE_NO_ANSWER)
 		reply = APPROVE_NO;
 	ak_buf_release(&folder);
 	ak_buf_release(&shown);
@@ -161,7 +161,7 @@ enum approve_reply approve_ask(struct approver *a, const char *tool, const struc
 	struct notes notes = { .n = 0 };
 	struct ak_buf text = { .max = AK_BUF_MAX };
 	struct ak_buf value = { 0 };
-	enum approve_reply reply = APPROVE_NO;
+	enum approve_reply reply = APPROVE_NO_ANSWER;
 
 	if (command) {
 		ak_buf_str(&text, command);

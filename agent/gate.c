@@ -29,7 +29,7 @@ bool gate_terminal(void)
 	return isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
 }
 
-/* one line, without its newline. Return: false at the end of input, or when interrupted */
+/* one line, without its newline. Return: false at the end of input, or when interrupted, which @cancel says */
 static bool read_line(const struct cancel *cancel, char *buf, size_t size)
 {
 	size_t n = 0;
@@ -97,22 +97,23 @@ static void show(const struct approve_question *q, bool whole)
 static enum approve_reply ask_person(void *ctx, const struct approve_question *q, bool *ret_opened)
 {
 	const struct gate *g = ctx;
-	bool whole = q->hidden_bytes == 0;
+	bool whole = q->hidden_bytes == 0, yes, always;
 	char line[16];
 
 	for (;;) {
 		forget_typed();
 		show(q, whole);
 		if (!read_line(g->cancel, line, sizeof(line)))
-			return APPROVE_NO;
+			return cancel_came(g->cancel) ? APPROVE_NO_ANSWER : APPROVE_NO;
 		*ret_opened = whole;
-		if (strcmp(line, "y") == 0 || strcmp(line, "yes") == 0)
-			return APPROVE_YES;
-		if (q->may_remember && (strcmp(line, "a") == 0 || strcmp(line, "always") == 0))
-			return APPROVE_YES_SESSION;
+		yes = strcmp(line, "y") == 0 || strcmp(line, "yes") == 0;
+		always = q->may_remember && (strcmp(line, "a") == 0 || strcmp(line, "always") == 0);
 		if (strcmp(line, "n") == 0 || strcmp(line, "no") == 0)
 			return APPROVE_NO;
-		whole = whole || strcmp(line, "s") == 0;
+		if (whole && (yes || always))
+			return yes ? APPROVE_YES : APPROVE_YES_SESSION;
+		/* a yes counts once all of it was seen */
+		whole = whole || yes || always || strcmp(line, "s") == 0;
 	}
 }
 

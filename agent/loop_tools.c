@@ -67,6 +67,9 @@ static int approve(struct batch *b, struct item *it)
 
 	if (rc < 0)
 		return rc;
+	/* nobody has denied it: it is not run, as what stands behind it */
+	if (a.verdict == APPROVE_DENY && a.by == APPROVE_BY_NOBODY && cancel_came(b->l->cancel))
+		return 0;
 	it->approved = !a.gated ? TRACE_NOT_GATED : a.verdict == APPROVE_ALLOW ? TRACE_APPROVED : TRACE_DENIED;
 	if (a.verdict == APPROVE_ALLOW)
 		return 0;

@@ -330,7 +330,18 @@ say "$(bash_step 'touch MARK')" '{"match":{"user":"second"},"reply":{"text":"Yes
 modes '[["ak> ","first\r"],["run it","\u0003"],["interrupted\r\n.*ak> ","second\r"],["Yes.[^>]*ak> ","/exit\r"]]' --approval ask
 is "exit code" "$RC" 0
 unlike "nothing was changed" "$(out)" "take them over"
+unlike "nobody has denied it" "$(out)" "denied"
+is "and so it is written" "$("$PY" -c 'import json,sys
+print([r["text"] for l in open(sys.argv[1]) for r in json.loads(l).get("results",[])])' "$SESSIONS/$(session)/transcript.jsonl")" "['Not run: interrupted']"
 goes_on further
+
+t a-yes-before-all-was-seen
+long=$(printf 'echo %s\\n' {1..60})
+say "$(bash_step "$long")" "$answer"
+chat '[["ak> ","go\r"],["(?s)how all of it","y\n"],["(?s)echo 60\r?\n.*lways in this session","y\n"],["Done.[^>]*ak> ","/exit\r"]]' --approval ask
+is "exit code" "$RC" 0
+is "asked again" "$(grep -c 'ak: run it' "$O")" 2
+unlike "nothing is denied" "$(out)" denied
 
 # ---- limits
 

@@ -165,6 +165,10 @@ START_TEST(plan_mode_denies_until_the_plan_is_approved)
 	ck_assert_str_eq(r.text, "Denied by user.");
 	desk_call(&d, "read_file", "{\"path\":\"a\"}", &r);
 	ck_assert_int_eq(r.verdict, APPROVE_ALLOW);
+	d.reply = APPROVE_NO_ANSWER;
+	ck_assert_int_eq(approve_plan(d.a, "1. do it\r", 9, &r), 0);
+	ck_assert_int_eq(r.by, APPROVE_BY_NOBODY);
+	ck_assert(approve_plan_pending(d.a));
 	d.reply = APPROVE_NO;
 	ck_assert_int_eq(approve_plan(d.a, "1. do it\r", 9, &r), 0);
 	ck_assert_str_eq(r.text, "Plan denied by user.");
@@ -180,9 +184,9 @@ START_TEST(plan_mode_denies_until_the_plan_is_approved)
 	ck_assert(!approve_plan_pending(d.a));
 	desk_bash(&d, "ls", &r);
 	ck_assert_int_eq(r.verdict, APPROVE_ALLOW);
-	ck_assert_uint_eq(d.asked, 2);
+	ck_assert_uint_eq(d.asked, 3);
 	ck_assert_int_eq(approve_plan(d.a, "x", 1, &r), 0); /* asked once */
-	ck_assert_uint_eq(d.asked, 2);
+	ck_assert_uint_eq(d.asked, 3);
 	desk_close(&d);
 }
 END_TEST
@@ -439,6 +443,11 @@ START_TEST(apr_09_a_yes_to_a_folded_command_needs_the_whole_to_be_shown)
 	ck_assert_ptr_nonnull(strstr(d.brief, "| rm -rf x\n"));
 	ck_assert_ptr_nonnull(strstr(d.shown, "| echo 100\n"));
 	ck_assert_int_eq(r.verdict, APPROVE_DENY);
+	d.reply = APPROVE_NO_ANSWER;
+	desk_bash(&d, command, &r);
+	ck_assert_int_eq(r.verdict, APPROVE_DENY);
+	ck_assert_int_eq(r.by, APPROVE_BY_NOBODY);
+	d.reply = APPROVE_YES;
 	d.opened = true;
 	desk_bash(&d, command, &r);
 	ck_assert_int_eq(r.verdict, APPROVE_ALLOW);
