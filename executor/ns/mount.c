@@ -143,7 +143,7 @@ int mount_cover_clone(struct mnt_ctx *c, bool dir, struct ak_err *err)
 
 int mount_cover(struct mnt_ctx *c, int target, struct ak_err *err)
 {
-	struct stat st;
+	struct stat st, mask;
 	AK_AUTO_FD fd = -1;
 
 	if (fstat(target, &st) < 0)
@@ -153,6 +153,10 @@ int mount_cover(struct mnt_ctx *c, int target, struct ak_err *err)
 	 * neither is there anything in it nor can anything come
 	 */
 	if (st.st_nlink == 0 && (st.st_mode & 07777) == 0 && (S_ISDIR(st.st_mode) || (S_ISREG(st.st_mode) && st.st_size == 0)))
+		return 0;
+	/* a cover already: one on it would keep the cover's own name from being removed */
+	if (fstatat(c->root, S_ISDIR(st.st_mode) ? MOUNT_MASK_DIR : MOUNT_MASK_FILE, &mask, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    mask.st_dev == st.st_dev && mask.st_ino == st.st_ino)
 		return 0;
 	fd = mount_cover_clone(c, S_ISDIR(st.st_mode), err);
 	return fd < 0 ? fd : mount_attach(fd, target, "a path to hide", err);
@@ -323,9 +327,15 @@ static int do_tmpfs(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err
 
 int mount_hide(struct mnt_ctx *c, const struct plan_mount *m, struct ak_err *err)
 {
-	/* links are followed inside the new root: what the name leads to is what has to be covered */
-	AK_AUTO_FD target = sys_openat2(c->root, m->dst, O_PATH | O_CLOEXEC, AK_RESOLVE_IN_ROOT | AK_RESOLVE_NO_MAGICLINKS);
+	AK_AUTO_FD target = -1;
 
+	/* the sandbox's own covers come first, so that none of them lies on what the user hides */
+	if (!c->left && ak_path_below(m->dst, "/proc")) {
+		mount_parts(c);
+		mount_part_wait(&c->proc);
+	}
+	/* links are followed inside the new root: what the name leads to is what has to be covered */
+	target = sys_openat2(c->root, m->dst, O_PATH | O_CLOEXEC, AK_RESOLVE_IN_ROOT | AK_RESOLVE_NO_MAGICLINKS);
 	/* what this process may not reach, a command without its capabilities may not either */
 	if (target < 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
 		return 0;

@@ -385,6 +385,15 @@ ak --hide /proc/cpuinfo -- cat /proc/cpuinfo
 is "the control: a file of all" "$(out)" ""
 like "it is hidden" "$(err)" "Permission denied"
 
+t "FS:what-is-covered-already-can-be-hidden"
+for p in /proc/sys /proc/irq /proc/bus /proc/keys; do
+	[ -e "$p" ] || continue
+	ak --hide "$p" -- sh -c "ls $p; cat $p"
+	unlike "made: $p" "$(err)" "ak:"
+	is "hidden: $p" "$(out)" "$([ -d "$p" ] || echo "$p")"
+	like "told: $p" "$(err)" "cat: $p: Permission denied"
+done
+
 t "FS:home-is-private"
 ak -- sh -c 'echo x >~/.newfile && cat ~/.newfile'
 is output "$(out)" x
