@@ -40,7 +40,8 @@ static int open_file(const struct config_source *s, int dir, bool named, struct 
 	if (errno == EACCES && s->layer == AK_CFG_WORKSPACE && faccessat(dir, ".", X_OK, AT_EACCESS) < 0) {
 		size_t n = strlen(s->path), tail = sizeof(CONFIG_WORKSPACE_NAME);
 
-		(void)ak_err_set(err, EACCES, "workspace \"%.*s\": Permission denied (EACCES)", n > tail ? (int)(n - tail) : 0, s->path);
+		(void)ak_err_set(err, EACCES, "workspace \"%.*s\": Permission denied (EACCES)", n > tail ? (int)(n - tail) : 1,
+				 n > tail ? s->path : ".");
 		ak_err_hint(err, "it cannot be entered: give yourself the right to (chmod u+x), or name another folder with -C");
 		return -EACCES;
 	}

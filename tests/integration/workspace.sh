@@ -268,4 +268,14 @@ t "FS:many-file-kinds"
 ak -- sh -c 'umask 027; echo x >f; mkdir d; ln -s f l; mkfifo p; chmod 4711 f 2>/dev/null; chmod 1755 d; touch -d 2001-01-01 f; truncate -s 1g sparse; mv f g; cp g h; rm h'
 is "modes" "$(stat -c %a "$WS/g" "$WS/d" | tr '\n' ' ')" "640 1755 "
 is "time" "$(stat -c %Y "$WS/g" | xargs -I{} date -d @{} +%Y)" 2001
+
+t "FS:a-workspace-that-cannot-be-entered-has-a-name"
+if [ "$WHO" = root ]; then
+	skip "root enters every folder"
+else
+	(cd "$WS" && chmod 000 . && run "$AK" exec -- true && printf '%s' "$RC" >"$DIR/rc")
+	chmod 755 "$WS"
+	is code "$(cat "$DIR/rc")" 125
+	like "told" "$(err)" '^ak: workspace "\.": Permission denied \(EACCES\) - it cannot be entered'
+fi
 done_suite
