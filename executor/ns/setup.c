@@ -123,13 +123,24 @@ static int step_cgroup_namespace(const struct setup *s, struct ak_err *err)
 	return s->cgroupns && unshare(CLONE_NEWCGROUP) < 0 ? userns_explain(errno, err) : 0;
 }
 
+static int keyring_failed(int code, struct ak_err *err)
+{
+	(void)ak_err_sys(err, code, "join a new session keyring");
+	if (code == EPERM)
+		ak_err_hint(err, "a seccomp filter around ak forbids it, as in a container or another sandbox: start ak outside of that "
+				 "(docker: --security-opt seccomp=unconfined)");
+	else if (code == EDQUOT || code == ENOMEM)
+		ak_err_hint(err, "the caller's quota of keys is used up (kernel.keys.maxkeys, /proc/key-users)");
+	return -code;
+}
+
 static int step_keyring(const struct setup *s, struct ak_err *err)
 {
 	if (AK_WEAK(s->weaken, AK_WEAK_KEYRING) || s->ahead)
 		return 0;
 	/* namespaces do not cover the session keyring; a kernel without keys has nothing to share */
 	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS)
-		return ak_err_sys(err, errno, "join a new session keyring");
+		return keyring_failed(errno, err);
 	return 0;
 }
 
@@ -153,7 +164,13 @@ static int make_root(struct mnt_ctx *c, struct ak_err *err)
 
 	if (r == 0)
 		r = mount_all(c, err);
-	return r < 0 ? r : mount_leave_host(c, err);
+	if (r == 0)
+		r = mount_leave_host(c, err);
+	/* open_tree(2) gives each clone a namespace of its own; nothing here writes to a disk */
+	if (r == -ENOSPC)
+		ak_err_hint(err, "a limit of the kernel on mounts is reached (user.max_mnt_namespaces, fs.mount-max): building a sandbox takes "
+				 "several; an administrator can raise it");
+	return r;
 }
 
 static void build_parts(void *arg)

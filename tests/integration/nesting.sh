@@ -11,6 +11,27 @@ t "54:USR:without-the-option"
 ak -- sh -c 'unshare -Ur true || unshare -U true'
 no "a namespace was made" test "$RC" = 0
 
+t "USR:ak-inside-without-the-option-says-why-not"
+cp "$AK" "$WS/ak"
+ak -- ./ak exec --isolation landlock -- true
+is code "$RC" 125
+like told "$(err)" "^ak: join a new session keyring: .*EPERM. - a seccomp filter around ak forbids it"
+
+t "USR:too-few-mount-namespaces"
+# shellcheck disable=SC2016 # the arguments are the inner shell's
+few='echo "$1" >/proc/sys/user/max_mnt_namespaces && shift && exec "$@"'
+if [ "$WHO" = root ]; then
+	skip "root of a user namespace is not what ak takes for root"
+elif unshare -Ur sh -c "$few" x 1 true 2>/dev/null; then
+	run unshare -Ur sh -c "$few" x 1 "$AK" exec -C "$WS" -- true
+	is code "$RC" 125
+	like told "$(err)" "^ak: .*ENOSPC. - a limit of the kernel on mounts is reached .user.max_mnt_namespaces"
+	run unshare -Ur sh -c "$few" x 1000 "$AK" exec -C "$WS" -- true
+	is "the control" "$RC" 0
+else
+	skip "no user namespace whose limits can be set"
+fi
+
 t "USR:unshare"
 # shellcheck disable=SC2016
 ak --nesting -- unshare -Urmpf --mount-proc sh -c 'id -u; echo $$; ls -d /proc/[0-9]* | wc -l; mount -t tmpfs none /mnt && echo mounted'
