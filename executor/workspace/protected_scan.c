@@ -21,6 +21,7 @@
 #include "executor/shared/ak_clock.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/workspace/git_member.h"
+#include "executor/workspace/link_trail.h"
 #include "executor/workspace/protected.h"
 
 #define NS 1000000000LL
@@ -49,6 +50,7 @@ struct walk {
 	int64_t since_ns;
 	uint32_t dev_major, dev_minor;	/* with cross: the only file system that is looked at */
 	struct ak_buf names;		/* folders still to be entered: where, name, NUL */
+	struct ak_buf linked;		/* those that protected links lead to: where, path, NUL, name in the git folder or "", NUL */
 	bool git;			/* there is a git folder at the top */
 	size_t len;			/* of path */
 	char path[PATH_MAX];		/* relative, of the folder that is read */
@@ -59,6 +61,7 @@ struct folder {
 	int fd;
 	enum where where;
 	size_t git;		/* with GIT: where in the path what is relative to the git folder begins */
+	const char *as;		/* with GIT: what stands before that, where a link leads here ("hooks"); NULL: nothing */
 	unsigned depth;
 	bool placed;		/* it was put here in the meantime: everything in it is new at its place */
 	bool changed;		/* its entries may have changed */
@@ -126,19 +129,55 @@ static uint64_t no_xdev(const struct protected_mark *m)
 	return m->cross ? 0 : AK_RESOLVE_NO_XDEV;
 }
 
-/* The file that a link leads to counts as well, as long as it lies in the workspace */
-static int64_t newest(const struct walk *w, const char *path, const struct statx *st)
+/* what w->path is called in the git folder that @f is of. Return: false: too long */
+static bool git_path(const struct walk *w, const struct folder *f, char *ret)
 {
-	int64_t t = ns_of(st->stx_ctime);
-	AK_AUTO_FD fd = -1;
-	struct statx to;
+	return snprintf(ret, PATH_MAX, "%s%s%s", f->as ? f->as : "", f->as ? "/" : "", w->path + f->git) < PATH_MAX;
+}
+
+/* what a trail of links adds up to */
+struct newest {
+	const struct walk *w;
+	int64_t t;
+	bool entries;	/* a folder's time counts where only its entries have changed; else where it was put there, see was_placed() */
+};
+
+static void newer(void *arg, const char *link)
+{
+	struct newest *n = arg;
+	struct statx st;
+
+	if (statx(n->w->m->dir, link, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &st) < 0 || ns_of(st.stx_ctime) <= n->t)
+		return;
+	if (n->entries || !S_ISDIR(st.stx_mode) || ns_of(st.stx_ctime) != ns_of(st.stx_mtime))
+		n->t = ns_of(st.stx_ctime);
+}
+
+/* Before the command links are not followed out of the workspace: that is looked at with the sandbox user's rights only */
+static struct link_view view_of(const struct walk *w)
+{
+	return (struct link_view){.lower = w->m->dir, .upper = -1, .workspace = w->r ? w->m->hooks.workspace : NULL};
+}
+
+/*
+ * What a link leads to counts as well, and each link on the way, as long as they lie in the workspace.
+ * @git:	it is in a git folder, where what is in a folder tells
+ * @to:	PATH_MAX bytes, of a link: the folder that it leads to, or ""
+ */
+static int64_t newest(const struct walk *w, const char *path, const struct statx *st, bool git, char *to)
+{
+	struct newest n = {.w = w, .t = ns_of(st->stx_ctime), .entries = !git};
+	struct link_view view = view_of(w);
+	int type;
 
 	if (!S_ISLNK(st->stx_mode))
-		return t;
-	fd = sys_openat2(w->m->dir, path, O_PATH | O_CLOEXEC, AK_RESOLVE_BENEATH | AK_RESOLVE_NO_MAGICLINKS | no_xdev(w->m));
-	if (fd >= 0 && statx(fd, "", AT_EMPTY_PATH, STATX_CTIME, &to) == 0 && ns_of(to.stx_ctime) > t)
-		t = ns_of(to.stx_ctime);
-	return t;
+		return n.t;
+	type = link_trail(&view, path, newer, &n, to);
+	if (type > 0)
+		newer(&n, to);
+	if (type != S_IFDIR)
+		to[0] = '\0';
+	return n.t;
 }
 
 static void add(struct walk *w, const char *path, enum protected_op op, bool config)
@@ -183,16 +222,43 @@ static void path_pop(struct walk *w, size_t len)
 	w->path[len] = '\0';
 }
 
+/*
+ * Link @name, which is w->path, leads to folder @to of the workspace: its files are those of a protected folder, or of a git folder by
+ * what the link is called there. It is entered at the end, since the folder that the link is in is still being read.
+ */
+static void enter_linked(struct walk *w, const struct folder *f, const char *name, const char *to)
+{
+	bool dotgit = f->where == PLAIN && protected_match(name) == PROTECTED_GIT, git = dotgit || f->where == GIT;
+	char as[PATH_MAX] AK_UNINIT;
+	char kind = (char)(git ? GIT : INSIDE);
+
+	if (f->where == PLAIN && protected_match(name) == PROTECTED_LIST)
+		return;
+	if (dotgit || !git)
+		as[0] = '\0';
+	else if (!git_path(w, f, as))
+		return;
+	/* what is git's own, and no place where links are looked for */
+	if (*as && git_member(as) < GIT_FOLDER && !git_member_nested(as))
+		return;
+	ak_buf_add(&w->linked, &kind, 1);
+	ak_buf_add(&w->linked, to, strlen(to) + 1);
+	ak_buf_add(&w->linked, as, strlen(as) + 1);
+}
+
 /* A protected file, link or anything else but a folder that is entered */
 static void check(struct walk *w, const struct folder *f, const char *name, bool config)
 {
 	const struct protected_old *old;
+	char to[PATH_MAX] AK_UNINIT;
 	struct statx st;
 	int64_t t;
 
 	if (statx(f->fd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | STATX_BTIME, &st) < 0)
 		return;
-	t = newest(w, w->path, &st);
+	t = newest(w, w->path, &st, f->where == GIT || protected_match(name) == PROTECTED_GIT, to);
+	if (w->r && S_ISLNK(st.stx_mode) && *to)
+		enter_linked(w, f, name, to);
 	if (!w->r) {
 		old_add(w->m, w->path, st.stx_ino, t);
 		return;
@@ -224,10 +290,18 @@ static bool is_folder(const struct folder *f, const char *name, unsigned char ty
 
 static void git_entry(struct walk *w, const struct folder *f, const char *name, unsigned char type)
 {
+	char as[PATH_MAX] AK_UNINIT;
 	const char *path = w->path + f->git;
-	enum git_member what = git_member(path);
-	bool nested = git_member_nested(path);
+	enum git_member what;
+	bool nested;
 
+	if (f->as) {
+		if (!git_path(w, f, as))
+			return;
+		path = as;
+	}
+	what = git_member(path);
+	nested = git_member_nested(path);
 	if (what == GIT_UNKNOWN && f->loose && !nested)
 		return;
 	/* a folder of objects may be the way to a submodule; the mark can do without those: what is not in it is judged by its times */
@@ -337,7 +411,7 @@ static bool was_placed(const struct walk *w, const struct folder *parent, const 
 
 static void enter(struct walk *w, const struct folder *parent, enum where where, const char *name)
 {
-	struct folder f = {.where = where, .depth = parent->depth + 1, .git = parent->git, .loose = parent->loose};
+	struct folder f = {.where = where, .depth = parent->depth + 1, .git = parent->git, .as = parent->as, .loose = parent->loose};
 	size_t before = w->r ? w->r->n + w->r->more : 0;
 	struct statx st;
 	AK_AUTO_FD fd = -1;
@@ -358,6 +432,7 @@ static void enter(struct walk *w, const struct folder *parent, enum where where,
 	f.fd = fd;
 	if (where == GIT && parent->where != GIT) {
 		f.git = w->len + 1;
+		f.as = NULL;
 		f.loose = false;
 	}
 	f.changed = since(w, ns_of(st.stx_ctime));
@@ -455,6 +530,58 @@ static char *read_file(const struct protected_mark *m, const char *path, size_t 
 	return buf;
 }
 
+/* was the folder read by its own name, or by another link already? */
+static bool was_linked(const struct walk *w, size_t before, const char *item)
+{
+	for (size_t at = 0; at < before;) {
+		const char *path = w->linked.data + at + 1, *as = path + strlen(path) + 1;
+
+		if (w->linked.data[at] == *item && strcmp(path, item + 1) == 0)
+			return true;
+		at = (size_t)(as - w->linked.data) + strlen(as) + 1;
+	}
+	return false;
+}
+
+static void scan_linked(struct walk *w, enum where where, const char *path, const char *as)
+{
+	struct folder f = {.where = where, .depth = 1, .git = strlen(path) + (*path != '\0'), .as = *as ? as : NULL};
+	struct statx st;
+	AK_AUTO_FD fd = sys_openat2(w->m->dir, *path ? path : ".", OPEN_FOLDER, AK_RESOLVE_BENEATH | AK_RESOLVE_NO_SYMLINKS | no_xdev(w->m));
+
+	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &st) < 0 ||
+	    (w->m->cross && (st.stx_dev_major != w->dev_major || st.stx_dev_minor != w->dev_minor)))
+		return;
+	f.fd = fd;
+	f.changed = since(w, ns_of(st.stx_ctime));
+	w->len = strlen(path);
+	memcpy(w->path, path, w->len + 1);
+	scan_folder(w, &f);
+}
+
+/* folders that protected links lead to, and those that links in them do */
+static void scan_all_linked(struct walk *w)
+{
+	char path[PATH_MAX] AK_UNINIT, as[PATH_MAX] AK_UNINIT;
+
+	for (size_t at = 0; at < w->linked.len && !w->linked.failed;) {
+		size_t begin = at;
+		enum where where = (enum where)w->linked.data[at];
+
+		/* the list may move meanwhile */
+		(void)snprintf(path, sizeof(path), "%s", w->linked.data + ++at);
+		at += strlen(path) + 1;
+		(void)snprintf(as, sizeof(as), "%s", w->linked.data + at);
+		at += strlen(as) + 1;
+		if (ak_now_ns() > w->deadline_ns) {
+			w->r->cut = true;
+			return;
+		}
+		if (!was_linked(w, begin, w->linked.data + begin))
+			scan_linked(w, where, path, as);
+	}
+}
+
 /* what only the walk afterwards has to know */
 static void begin_scan(struct walk *w, struct folder *top)
 {
@@ -482,7 +609,7 @@ static bool walk_top(struct protected_mark *m, struct protected_report *r)
 	w.m = m;
 	w.r = r;
 	w.since_ns = m->start_ns;
-	w.names = (struct ak_buf){0};
+	w.names = w.linked = (struct ak_buf){0};
 	w.deadline_ns = 0;
 	w.dev_major = w.dev_minor = 0;
 	w.git = false;
@@ -493,8 +620,11 @@ static bool walk_top(struct protected_mark *m, struct protected_report *r)
 	/* the mark is made by whoever has just opened the folder */
 	if (!r || lseek(m->dir, 0, SEEK_SET) == 0)
 		scan_folder(&w, &top);
-	if (r && w.names.failed)
+	if (r)
+		scan_all_linked(&w);
+	if (r && (w.names.failed || w.linked.failed))
 		r->cut = true;
+	ak_buf_release(&w.linked);
 	ak_buf_release(&w.names);
 	return w.git;
 }

@@ -133,6 +133,31 @@ ak -- true
 like "said" "$(err)" "^ak: .*git's hooks of .* cannot be judged .core.hooksPath"
 rm "$DIR/other"
 
+t "98:files-in-a-linked-folder"
+repo
+mkdir -p "$WS/hk" "$WS/cfg/husky" "$WS/sub/hk" "$WS/info" "$WS/deep/x" "$WS/old" "$WS/l2"
+echo x | tee "$WS/hk/pre-commit" "$WS/hk/a.sample" "$WS/cfg/husky/pre-push" "$WS/cfg/f" "$WS/sub/hk/pre-commit" "$WS/info/attributes" \
+	"$WS/old/envrc" >"$WS/deep/x/tasks.json"
+git init -q "$WS/sub"
+rm -rf "$WS/.git/hooks" "$WS/sub/.git/hooks" "$WS/.git/info"
+ln -s ../hk "$WS/.git/hooks"
+ln -s ../info "$WS/.git/info"
+ln -s cfg/husky "$WS/.husky"
+ln -s ../hk "$WS/sub/.git/hooks"
+ln -s x "$WS/deep/.vscode"
+ln -s way/envrc "$WS/.envrc"
+ln -s old "$WS/way"
+echo y >"$WS/l2/envrc"
+sleep 0.05
+ak --json -- sh -c 'echo y >cfg/f; echo y >f; echo y >info/exclude; echo y >hk/a.sample'
+is "nothing to tell" "$(told)" ""
+ak --json -- sh -c 'for f in hk/pre-commit cfg/husky/pre-push sub/hk/pre-commit info/attributes deep/x/tasks.json; do echo y >>$f; done'
+is "told" "$(js '" ".join(sorted(p["path"] for p in d["changes"]["protected"]))')" \
+	"cfg/husky/pre-push deep/x/tasks.json hk/pre-commit info/attributes sub/hk/pre-commit"
+sleep 0.05
+ak --json -- sh -c 'ln -sfn l2 way'
+is "a link on the way" "$(told)" .envrc
+
 t "98:a-workspace-in-a-protected-folder"
 mkdir -p "$WS/.vscode/x" "$WS/.git/hooks"
 run "$AK" exec -C "$WS/.vscode/x" -- touch MARK

@@ -232,6 +232,38 @@ START_TEST(links_are_looked_at_and_not_followed_out)
 }
 END_TEST
 
+START_TEST(linked_folders_are_looked_into)
+{
+	int top_dir;
+
+	put("hk/pre-commit", "x");
+	put("mods/a/hooks/post-merge", "x");
+	put("mods/a/objects/aa/x", "x");
+	put("cfg/self/f", "x");
+	put(".git/modules/x", "x");
+	put("sub/.git/HEAD", "x");
+	top_dir = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ck_assert_int_eq(symlinkat("../../hk", top_dir, "sub/.git/hooks"), 0);
+	ck_assert_int_eq(symlinkat("../../mods", top_dir, "sub/.git/modules"), 0);
+	ck_assert_int_eq(symlinkat("cfg", top_dir, ".husky"), 0);
+	ck_assert_int_eq(symlinkat(".", top_dir, "cfg/up"), 0);
+	close(top_dir);
+	set();
+	put("hk/pre-commit", "y");
+	put("hk/new.sample", "y");
+	put("hkx/pre-commit", "y");
+	put("mods/a/hooks/post-merge", "y");
+	put("mods/a/objects/aa/x", "y");
+	put("cfg/self/f", "y");
+	scan();
+	ck_assert_uint_eq(rep.n, 3);
+	IS("hk/pre-commit", PROTECTED_MODIFIED);
+	IS("mods/a/hooks/post-merge", PROTECTED_MODIFIED);
+	IS("cfg/self/f", PROTECTED_MODIFIED);
+	ck_assert(!rep.cut);
+}
+END_TEST
+
 START_TEST(a_bare_repository_is_one)
 {
 	put("b/HEAD", "");
@@ -409,6 +441,7 @@ int main(void)
 	tcase_add_test(t, what_the_user_changed_just_before_is_not_told);
 	tcase_add_test(t, a_removed_file_changes_its_protected_folder);
 	tcase_add_test(t, links_are_looked_at_and_not_followed_out);
+	tcase_add_test(t, linked_folders_are_looked_into);
 	tcase_add_test(t, a_bare_repository_is_one);
 	tcase_add_test(t, what_becomes_a_repository_is_named);
 	tcase_add_test(t, many_are_counted);
