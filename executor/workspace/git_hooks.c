@@ -141,10 +141,9 @@ static char *read_file(const struct look *l, const char *path, size_t max, size_
 }
 
 /* git obeys the last value: what is named again is put last, and where there is no room the first goes */
-static void add_path(struct git_hooks *h, const char *path, const char *workspace)
+void git_hooks_note(struct git_hooks *h, const char *path)
 {
-	const char *rel = ak_path_below(path, workspace) ? path + strlen(workspace) : NULL;
-	char *copy = rel ? strdup(rel + (*rel == '/')) : NULL;
+	char *copy = strdup(path);
 	size_t i = 0;
 
 	if (!copy)
@@ -160,6 +159,14 @@ static void add_path(struct git_hooks *h, const char *path, const char *workspac
 		memmove(&h->path[i], &h->path[i + 1], (--h->n - i) * sizeof(h->path[0]));
 	}
 	h->path[h->n++] = copy;
+}
+
+static void add_path(struct git_hooks *h, const char *path, const char *workspace)
+{
+	const char *rel = ak_path_below(path, workspace) ? path + strlen(workspace) : NULL;
+
+	if (rel)
+		git_hooks_note(h, rel + (*rel == '/'));
 }
 
 /* Return: @path with the links of what exists of it followed, malloc'ed; NULL: it cannot be told */

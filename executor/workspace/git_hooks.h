@@ -42,6 +42,9 @@ bool git_hooks_value(const char *text, size_t len, size_t *pos, char *ret, size_
  */
 void git_hooks_add(struct git_hooks *h, const char *top, const char *workspace);
 
+/** git_hooks_note() - add @path, relative to the workspace and normalised: a folder of hooks, or a link on the way to one */
+void git_hooks_note(struct git_hooks *h, const char *path);
+
 /** git_hooks_find() - those of the repositories that @workspace is the top of, or lies in */
 void git_hooks_find(struct git_hooks *h, const char *workspace);
 

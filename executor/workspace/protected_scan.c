@@ -161,12 +161,12 @@ static struct link_view view_of(const struct walk *w)
 
 /*
  * What a link leads to counts as well, and each link on the way, as long as they lie in the workspace.
- * @git:	it is in a git folder, where what is in a folder tells
+ * @entries:	a folder that it leads to is protected as a whole; in a git folder, and on the way to hooks, what is in it tells
  * @to:	PATH_MAX bytes, of a link: the folder that it leads to, or ""
  */
-static int64_t newest(const struct walk *w, const char *path, const struct statx *st, bool git, char *to)
+static int64_t newest(const struct walk *w, const char *path, const struct statx *st, bool entries, char *to)
 {
-	struct newest n = {.w = w, .t = ns_of(st->stx_ctime), .entries = !git};
+	struct newest n = {.w = w, .t = ns_of(st->stx_ctime), .entries = entries};
 	struct link_view view = view_of(w);
 	int type;
 
@@ -232,7 +232,8 @@ static void enter_linked(struct walk *w, const struct folder *f, const char *nam
 	char as[PATH_MAX] AK_UNINIT;
 	char kind = (char)(git ? GIT : INSIDE);
 
-	if (f->where == PLAIN && protected_match(name) == PROTECTED_LIST)
+	/* one of those that are only listed; or a link on the way to hooks, see follow_hooks() */
+	if (f->where == PLAIN && protected_match(name) < PROTECTED_BLOCK)
 		return;
 	if (dotgit || !git)
 		as[0] = '\0';
@@ -256,7 +257,7 @@ static void check(struct walk *w, const struct folder *f, const char *name, bool
 
 	if (statx(f->fd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | STATX_BTIME, &st) < 0)
 		return;
-	t = newest(w, w->path, &st, f->where == GIT || protected_match(name) == PROTECTED_GIT, to);
+	t = newest(w, w->path, &st, f->where == INSIDE || (f->where == PLAIN && protected_match(name) == PROTECTED_BLOCK), to);
 	if (w->r && S_ISLNK(st.stx_mode) && *to)
 		enter_linked(w, f, name, to);
 	if (!w->r) {
@@ -315,6 +316,34 @@ static void git_entry(struct walk *w, const struct folder *f, const char *name, 
 	}
 }
 
+static void note_link(void *arg, const char *link)
+{
+	struct walk *w = arg;
+
+	if (w->m->way.n < GIT_HOOKS_MAX)
+		git_hooks_note(&w->m->way, link);
+}
+
+/* Each link on the way to a folder of hooks decides which one it is, and so does what it leads to */
+static void follow_hooks(struct walk *w)
+{
+	struct git_hooks *h = &w->m->hooks;
+	struct link_view view = view_of(w);
+	char path[PATH_MAX] AK_UNINIT, to[PATH_MAX] AK_UNINIT;
+	char *list[GIT_HOOKS_MAX];
+	size_t n = h->n;
+
+	/* the list is put in another order meanwhile */
+	for (size_t i = 0; i < n; i++)
+		list[i] = strdup(h->path[i]);
+	for (size_t i = 0; i < n; i++) {
+		if (list[i] && snprintf(path, sizeof(path), "%s", list[i]) < (int)sizeof(path) &&
+		    link_trail(&view, path, note_link, w, to) >= 0 && *to && strcmp(to, path) != 0 && h->n < GIT_HOOKS_MAX)
+			git_hooks_note(h, to);
+		free(list[i]);
+	}
+}
+
 /* A repository below the top, while its working tree is read: its folder of hooks may have another name */
 static void nested_hooks(struct walk *w, struct folder *f)
 {
@@ -328,6 +357,8 @@ static void nested_hooks(struct walk *w, struct folder *f)
 	if (snprintf(top, sizeof(top), "%s/%.*s", h->workspace, (int)len, w->path) >= (int)sizeof(top))
 		return;
 	git_hooks_add(h, top, h->workspace);
+	if (h->n != before)
+		follow_hooks(w);
 	f->hooks = h->n != before || h->unclear != unclear;
 }
 
@@ -336,7 +367,8 @@ static void plain_entry(struct walk *w, struct folder *f, const char *name, unsi
 	enum protected_class class = protected_match(name);
 	bool folder = is_folder(f, name, type);
 
-	if (class < PROTECTED_BLOCK && (w->m->hooks.n > 0 || w->m->hooks.unclear) && git_hooks_has(&w->m->hooks, w->path))
+	if (class < PROTECTED_BLOCK && (w->m->hooks.n > 0 || w->m->hooks.unclear) &&
+	    (git_hooks_has(&w->m->hooks, w->path) || git_hooks_has(&w->m->way, w->path)))
 		class = PROTECTED_BLOCK;
 	f->bare |= strcmp(name, "HEAD") == 0 ? 1 : strcmp(name, "objects") == 0 ? 2 : strcmp(name, "refs") == 0 ? 4 : 0;
 	if (w->r && class == PROTECTED_GIT)
@@ -617,6 +649,8 @@ static bool walk_top(struct protected_mark *m, struct protected_report *r)
 	w.path[0] = '\0';
 	if (r)
 		begin_scan(&w, &top);
+	if (m->hooks.n > 0)
+		follow_hooks(&w);
 	/* the mark is made by whoever has just opened the folder */
 	if (!r || lseek(m->dir, 0, SEEK_SET) == 0)
 		scan_folder(&w, &top);
@@ -679,6 +713,7 @@ void protected_mark_release(struct protected_mark *m)
 	free(m->old);
 	free(m->config);
 	git_hooks_release(&m->hooks);
+	git_hooks_release(&m->way);
 	ak_fd_close(&m->dir);
 	*m = (struct protected_mark)PROTECTED_MARK_NONE;
 }

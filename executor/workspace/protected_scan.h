@@ -63,6 +63,7 @@ struct protected_mark {
 	bool old_lost;		/* there are more */
 	bool cross;		/* mounts of the same file system are entered: those that a sandbox had on its protected names */
 	struct git_hooks hooks;	/* folders of hooks by another name */
+	struct git_hooks way;	/* links on the way to them */
 	char *config;		/* bytes of .git/config; NULL: none */
 	size_t config_len;
 };

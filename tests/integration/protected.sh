@@ -158,6 +158,18 @@ sleep 0.05
 ak --json -- sh -c 'ln -sfn l2 way'
 is "a link on the way" "$(told)" .envrc
 
+t "98:hooks-through-a-linked-folder"
+repo
+mkdir -p "$WS/b/hk"
+ln -s b "$WS/l"
+ln -s b "$WS/other"
+git -C "$WS" config core.hooksPath l/hk
+sleep 0.05
+ak --json -- sh -c 'rm other; mkdir -p z/hk y; ln -s z other; echo x >y/pre-commit; echo x >b/new; echo x >z/new'
+is "nothing to tell" "$(told)" ""
+ak --json -- sh -c 'rm l; ln -s z l; echo x >z/hk/pre-commit; echo y >z/new'
+is "told" "$(js '" ".join(sorted(p["path"] for p in d["changes"]["protected"]))')" "l z/hk/pre-commit"
+
 t "98:a-workspace-in-a-protected-folder"
 mkdir -p "$WS/.vscode/x" "$WS/.git/hooks"
 run "$AK" exec -C "$WS/.vscode/x" -- touch MARK
