@@ -63,6 +63,14 @@ int state_check_fs(int dir, const char *shown, struct ak_err *err)
 	return -EOPNOTSUPP;
 }
 
+/* the folder's owner is what is wrong: which variable says where it is. Return: @r */
+static int not_yours(int r, struct ak_err *err)
+{
+	if (r == -EPERM)
+		ak_err_hint(err, "set XDG_STATE_HOME to a folder of yours, or unset it");
+	return r;
+}
+
 int state_open(const struct hostinfo *h, const char *sub, bool make, struct ak_err *err)
 {
 	char shown[4096];
@@ -74,13 +82,13 @@ int state_open(const struct hostinfo *h, const char *sub, bool make, struct ak_e
 		return -ENOENT;
 	top = runtime_open_dir(AT_FDCWD, h->state_dir, h->state_dir, err);
 	if (top < 0)
-		return top;
+		return not_yours(top, err);
 	(void)snprintf(shown, sizeof(shown), "%s/%s", h->state_dir, sub);
 	if (make && mkdirat(top, sub, 0700) < 0 && errno != EEXIST)
 		return ak_err_sys(err, errno, "make %s", shown);
 	if (!make && faccessat(top, sub, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
 		return -ENOENT;
-	return runtime_open_dir(top, sub, shown, err);
+	return not_yours(runtime_open_dir(top, sub, shown, err), err);
 }
 
 static int fresh_name(const char *prefix, char *ret, size_t cap, struct ak_err *err)

@@ -541,6 +541,20 @@ if [ "$WHO" = root ]; then
 	fi
 fi
 
+t "ERR:a-state-folder-of-somebody-else"
+if [ "$WHO" != root ]; then
+	skip "only root can give a folder away"
+else
+	mkdir -p "$DIR/others-state/ak/sessions"
+	chmod 700 "$DIR/others-state/ak" "$DIR/others-state/ak/sessions"
+	for n in ak/sessions ak; do
+		chown 12345 "$DIR/others-state/$n"
+		run env XDG_STATE_HOME="$DIR/others-state" "$AK" sessions list
+		is "$n: exit code" "$RC" 1
+		like "$n" "$(err)" "/$n belongs to uid 12345, not to you .*set XDG_STATE_HOME"
+	done
+fi
+
 t "workspaces-that-are-special"
 ln -s "$WS" "$DIR/link"
 run "$AK" exec -C "$DIR/link" --write cow -- touch MARK
