@@ -171,16 +171,27 @@ void agent_session_discarded(int sessions, const struct changeset_meta *m)
 	(void)fd; /* that it is there says it all; without it the model is not told, and sees it in the workspace */
 }
 
+static int in_use(const char *id, struct ak_err *err)
+{
+	(void)ak_err_set(err, EBUSY, "the session %s is in use", id);
+	ak_err_hint(err, "wait for its run to end, or end it");
+	return -EBUSY;
+}
+
+int agent_session_idle(int sessions, const char *id, struct ak_err *err)
+{
+	AK_AUTO_FD folder = open_folder(sessions, id);
+
+	return folder >= 0 && flock(folder, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK ? in_use(id, err) : 0;
+}
+
 int agent_session_remove(int sessions, const char *id, struct ak_err *err)
 {
 	AK_AUTO_FD folder = open_folder(sessions, id);
 
 	if (folder < 0)
 		return ak_err_set(err, ENOENT, "there is no session \"%.80s\"", id);
-	if (flock(folder, LOCK_EX | LOCK_NB) < 0) {
-		(void)ak_err_set(err, EBUSY, "the session %s is in use", id);
-		ak_err_hint(err, "wait for its run to end, or end it");
-		return -EBUSY;
-	}
+	if (flock(folder, LOCK_EX | LOCK_NB) < 0)
+		return in_use(id, err);
 	return ws_remove(sessions, id, err);
 }

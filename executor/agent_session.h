@@ -69,6 +69,9 @@ const struct ak_session_point *agent_session_point(const struct agent_session_po
 /** agent_session_discarded() - note in a session's folder, where there is one, that its changes were thrown away */
 void agent_session_discarded(int sessions, const struct changeset_meta *m);
 
+/** agent_session_idle() - Return: 0: no run has it, or there is none; -EBUSY named */
+int agent_session_idle(int sessions, const char *id, struct ak_err *err);
+
 /**
  * agent_session_remove() - the folder with transcript, trace and long results
  * Return: 0; -ENOENT, -EBUSY (a run has it), ... named.

@@ -81,15 +81,22 @@ static int none_here(struct ak_err *err)
 	return -ENOENT;
 }
 
+static enum changeset_lock lock_for(const struct changes *c)
+{
+	return c->removes ? CHANGESET_REMOVE : CHANGESET_WAIT;
+}
+
 /* a session of the agent's stands for the changes that it left */
 static int find_of_session(struct changes *c, const char *session, struct ak_err *err)
 {
 	char id[CHANGESET_ID_MAX];
 	struct changeset_meta m AK_UNINIT;
-	int r = agent_session_changeset(c->sessions, session, id, &m, err);
+	int r = c->removes ? agent_session_idle(c->sessions, session, err) : 0;
 
 	if (r == 0)
-		return changeset_open(c->sessions, id, CHANGESET_WAIT, &c->cs, err);
+		r = agent_session_changeset(c->sessions, session, id, &m, err);
+	if (r == 0)
+		return changeset_open(c->sessions, id, lock_for(c), &c->cs, err);
 	if (r == -ENOENT) {
 		(void)ak_err_set(err, ENOENT, "there are no kept changes of the session %s", session);
 		ak_err_hint(err, "they were taken over, or discarded, or there is no such session: see ak sessions list");
@@ -113,12 +120,12 @@ int changes_find(struct changes *c, const char *id, struct ak_err *err)
 	if (id && ak_session_id_ok(id))
 		return find_of_session(c, id, err);
 	if (id)
-		return changeset_open(c->sessions, id, CHANGESET_WAIT, &c->cs, err);
+		return changeset_open(c->sessions, id, lock_for(c), &c->cs, err);
 	r = changeset_ids(c->sessions, &ids, &more, err);
 	for (size_t i = 0; r == 0 && ids[i]; i++) {
 		if (!is_of_cwd(c, ids[i]))
 			continue;
-		r = changeset_open(c->sessions, ids[i], CHANGESET_WAIT, &c->cs, err);
+		r = changeset_open(c->sessions, ids[i], lock_for(c), &c->cs, err);
 		changeset_ids_free(ids);
 		return r;
 	}

@@ -45,6 +45,7 @@ struct changes {
 	int lower;		/* the workspace; owned; -1 */
 	struct journal j;
 	struct protected_place *place;	/* while the journal is made anew; borrowed */
+	bool removes;		/* what is found is to go: never under a run, nor what a run has left just now */
 };
 
 #define CHANGES_NONE { .sessions = -1, .cs = CHANGESET_NONE, .lower = -1 }
@@ -56,6 +57,7 @@ int changes_begin(struct changes *c, char *const env[], struct ak_err *err);
  * changes_find() - open and lock one
  * @id:		NULL: the newest of the current folder, or of one above it; a session of the agent's (s-...): what its last run left
  * Return: 0; -EBADMSG (only good to be discarded; opened all the same); -ENOENT, -EBUSY, ...
+ * With @c->removes a session whose run goes on is -EBUSY at once.
  */
 int changes_find(struct changes *c, const char *id, struct ak_err *err);
 

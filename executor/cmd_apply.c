@@ -216,6 +216,7 @@ int cmd_discard(int argc, char *const argv[], char *const env[])
 		changes_args_release(&args);
 		return r == 1 ? 0 : named_usage(&err);
 	}
+	c.removes = true;
 	r = changes_begin(&c, env, &err);
 	if (r == 0 || r == -ENOENT)
 		r = changes_find(&c, args.id, &err);

@@ -221,8 +221,10 @@ static int do_show(struct changes *c, const char *id, bool json, struct ak_err *
 
 static int do_rm(struct changes *c, const char *id, struct ak_err *err)
 {
-	int r = changes_find(c, id, err);
+	int r;
 
+	c->removes = true;
+	r = changes_find(c, id, err);
 	if (r == 0 || (r == -EBADMSG && c->cs.lock >= 0))
 		r = changes_discard(c, err);
 	return r < 0 ? named_fail(err) : 0;

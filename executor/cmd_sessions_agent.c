@@ -270,6 +270,9 @@ int sessions_agent_rm(struct changes *c, const char *id)
 
 	if (c->sessions < 0)
 		return no_session(id);
+	c->removes = true;
+	if (agent_session_idle(c->sessions, id, &err) < 0)
+		return named_fail(&err);
 	if (agent_session_changeset(c->sessions, id, changeset, &m, NULL) == 0) {
 		r = changes_find(c, changeset, &err);
 		if (r == 0 || (r == -EBADMSG && c->cs.lock >= 0))

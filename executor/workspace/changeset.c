@@ -194,6 +194,17 @@ static int read_meta(int dir, struct changeset_meta *ret)
 	return changeset_decode_meta(buf, (size_t)n, ret);
 }
 
+/* which journal there is; zeroes: none */
+static struct timespec journal_time(const struct changeset *cs, ino_t *ret_ino)
+{
+	struct stat st = { 0 };
+
+	if (fstatat(cs->dir, "journal", &st, AT_SYMLINK_NOFOLLOW) < 0)
+		st = (struct stat){ 0 };
+	*ret_ino = st.st_ino;
+	return st.st_mtim;
+}
+
 static int take_lock(struct changeset *cs, unsigned tries, struct ak_err *err)
 {
 	static const struct timespec moment = { .tv_nsec = LOCK_WAIT_NS };
@@ -214,6 +225,23 @@ static int take_lock(struct changeset *cs, unsigned tries, struct ak_err *err)
 	return -EBUSY;
 }
 
+/* a run that ended while its lock was waited for has left changes that who wants to remove them cannot have seen */
+static int take_to_remove(struct changeset *cs, struct ak_err *err)
+{
+	ino_t was, is;
+	struct timespec before = journal_time(cs, &was), now;
+	int r = take_lock(cs, LOCK_TRIES, err);
+
+	if (r < 0)
+		return r;
+	now = journal_time(cs, &is);
+	if (was == is && before.tv_sec == now.tv_sec && before.tv_nsec == now.tv_nsec)
+		return 0;
+	(void)ak_err_set(err, EBUSY, "changeset %s was in use: its run has ended just now", cs->id);
+	ak_err_hint(err, "look at its changes with `ak diff %s`, then say it again", cs->id);
+	return -EBUSY;
+}
+
 static int no_such(const char *id, struct ak_err *err)
 {
 	(void)ak_err_set(err, ENOENT, "there is no changeset \"%.80s\"", id);
@@ -223,7 +251,9 @@ static int no_such(const char *id, struct ak_err *err)
 
 static int open_parts(struct changeset *cs, enum changeset_lock lock, struct ak_err *err)
 {
-	int r = lock != CHANGESET_LOOK ? take_lock(cs, lock == CHANGESET_WAIT ? LOCK_TRIES : 1, err) : 0;
+	int r = lock == CHANGESET_REMOVE ? take_to_remove(cs, err)
+		: lock != CHANGESET_LOOK ? take_lock(cs, lock == CHANGESET_WAIT ? LOCK_TRIES : 1, err)
+					 : 0;
 
 	if (r < 0)
 		return r;

@@ -64,6 +64,7 @@ enum changeset_lock {
 	CHANGESET_LOOK,		/* do not lock */
 	CHANGESET_TRY,		/* lock it, or fail at once */
 	CHANGESET_WAIT,		/* the same after a moment: whoever was killed just now may not be gone yet */
+	CHANGESET_REMOVE,	/* as that; but -EBUSY also when somebody else wrote its journal meanwhile: nobody has seen these changes */
 };
 
 /**
