@@ -63,6 +63,29 @@ static int hear_executor(struct run *r, char *argv[])
 	return fail(r, strcmp(argv[0], "usage") == 0 ? RUN_USAGE : strcmp(argv[0], "refused") == 0 ? RUN_ERROR : RUN_SANDBOX);
 }
 
+/* before anything else is asked for: without the session the rest is of no use */
+static int resume(struct run *r)
+{
+	if (!r->opts.resume && !r->opts.go_on)
+		return 0;
+
+	struct ak_err *err = &r->result.err;
+	const char *id = *r->session_id ? r->session_id : r->opts.resume;
+	int rc = id ? session_open(r->env, id, &r->session, err) : session_last(r->env, r->workspace, &r->session, err);
+
+	if (rc == 0)
+		rc = transcript_load(&r->transcript, r->session.dir, &r->head, &r->hist, err);
+	if (rc < 0)
+		return fail(r, rc == -EINVAL || rc == -ENOENT ? RUN_USAGE : RUN_ERROR);
+	if (strcmp(r->head.workspace, r->workspace) != 0) {
+		(void)ak_err_set(err, EINVAL, "run: the session %s belongs to another workspace, %s", r->session.id, r->head.workspace);
+		ak_err_hint(err, "say -C %s", r->head.workspace);
+		return fail(r, RUN_USAGE);
+	}
+	r->resumed = true;
+	return 0;
+}
+
 static int open_provider(struct run *r)
 {
 	struct provider_wish wish = { .model = r->opts.model, .base_url = r->opts.base_url, .api = r->opts.api, .own = &r->own };
@@ -183,25 +206,6 @@ static int open_sandbox(struct run *r)
 	return rc < 0 ? fail(r, RUN_SANDBOX) : 0;
 }
 
-static int resume(struct run *r)
-{
-	struct ak_err *err = &r->result.err;
-	const char *id = *r->session_id ? r->session_id : r->opts.resume;
-	int rc = id ? session_open(r->env, id, &r->session, err) : session_last(r->env, r->workspace, &r->session, err);
-
-	if (rc == 0)
-		rc = transcript_load(&r->transcript, r->session.dir, &r->head, &r->hist, err);
-	if (rc < 0)
-		return fail(r, rc == -EINVAL || rc == -ENOENT ? RUN_USAGE : RUN_ERROR);
-	if (strcmp(r->head.workspace, r->workspace) != 0) {
-		(void)ak_err_set(err, EINVAL, "run: the session %s belongs to another workspace, %s", r->session.id, r->head.workspace);
-		ak_err_hint(err, "say -C %s", r->head.workspace);
-		return fail(r, RUN_USAGE);
-	}
-	r->resumed = true;
-	return 0;
-}
-
 static int begin(struct run *r)
 {
 	struct ak_err *err = &r->result.err;
@@ -260,7 +264,7 @@ static void look_for_direct(struct run *r)
 static int open_session(struct run *r)
 {
 	struct ak_err *err = &r->result.err;
-	int rc = r->opts.resume || r->opts.go_on ? resume(r) : begin(r);
+	int rc = r->resumed ? 0 : begin(r);
 
 	if (rc < 0)
 		return rc;
@@ -419,7 +423,7 @@ static int confine(struct run *r)
 
 static int stages(struct run *r, char *argv[])
 {
-	if (hear_executor(r, argv) < 0 || (r->front && r->front->check(r) < 0) || open_provider(r) < 0 || load_prices(r) < 0)
+	if (hear_executor(r, argv) < 0 || (r->front && r->front->check(r) < 0) || resume(r) < 0 || open_provider(r) < 0 || load_prices(r) < 0)
 		return -1;
 	if (gate_check(&r->opts, &r->result.err) < 0 ||
 	    (r->opts.output_schema && structured_open(&r->structured, r->opts.output_schema, &r->result.err) < 0))

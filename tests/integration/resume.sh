@@ -167,6 +167,14 @@ run "$AK" sessions list --json
 is "its state" "$(js '[s["state"] for s in d["agent_sessions"]]')" "['running']"
 run "$AK" sessions rm "$ID"
 is "not removed" "$RC" 1
+like "which" "$(err)" "^ak: the session $ID is in use"
+run "$AK" discard "$ID"
+is "nor its changes" "$RC" 1
+like "which" "$(err)" "^ak: the session $ID is in use"
+run "$AK" discard "$C"
+is "nor by their name" "$RC" 1
+like "which" "$(err)" "^ak: changeset $C is in use"
+ok "they are there" test -e "$SESSIONS/$C/layer/upper/begun"
 kill -TERM $p
 wait $p 2>/dev/null
 ok "the session is there" test -d "$SESSIONS/$ID"
@@ -198,6 +206,12 @@ rm -r "${SESSIONS:?}/$ID"
 agent --resume "$ID" go
 is "exit code" "$RC" 2
 like message "$(js 'd["error"]["message"]')" "there is no session $ID"
+run "$AK" resume "$ID" -C "$WS"
+is "before a model is asked for: exit code" "$RC" 2
+like "before a model is asked for" "$(err)" "there is no session $ID"
+run "$AK" resume -C "$WS" words
+is "one that is none: exit code" "$RC" 2
+like "one that is none" "$(err)" "this workspace has no session to go on with"
 run "$AK" sessions show "$C" --json
 is "its changes are kept all the same" "$(js 'd["state"], len(d["files"])')" "('kept', 5)"
 
