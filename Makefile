@@ -24,7 +24,7 @@ try_run = $(shell d=$$(mktemp -d) && echo 'int x, *p = &x; int main(void){return
 HARDEN_TRY := -fstack-protector-strong -fstack-clash-protection -fcf-protection -ftrivial-auto-var-init=zero \
 	-fno-strict-overflow -fno-delete-null-pointer-checks
 WARN := -Wall -Wextra -Wformat=2 -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wundef -Wvla \
-	-Wwrite-strings -Wno-missing-field-initializers
+	-Wwrite-strings -Wno-missing-field-initializers -Werror=implicit-function-declaration -Werror=return-type
 BASE := -std=c17 -D_GNU_SOURCE -I. -DAK_VERSION='"$(VERSION)"' $(WARN)
 
 ifeq ($(PROFILE),release)

@@ -22,6 +22,7 @@
 #include "executor/plan.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_path.h"
 #include "executor/shared/ak_weaken.h"
 
 #define ROOT_SIZE_BYTES (16u << 20)	/* folders, links and the few files of ours */

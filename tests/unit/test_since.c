@@ -53,7 +53,7 @@ static struct ak_change_set list(const struct copy *c)
 
 static int mtime(void *ctx, const char *path, int64_t *ret)
 {
-	*ret = ((const struct copy *)ctx)->at[atoi(path + 1)];
+	*ret = ((const struct copy *)ctx)->at[strtoul(path + 1, NULL, 10)];
 	return 0;
 }
 
