@@ -72,9 +72,10 @@ static const struct provider_info *of_family(const char *model)
 /* Host of a URL, as far as it has one; http_check_url() is what judges it */
 static const char *host_of(const char *url, size_t *len)
 {
-	const char *p = strstr(url, "://");
+	const char *from = url ? url : "";
+	const char *p = strstr(from, "://");
 
-	p = p ? p + 3 : url;
+	p = p ? p + 3 : from;
 	*len = strcspn(p, "/?#");
 	return p;
 }

@@ -1480,6 +1480,7 @@ while [ "$n" -lt "${KILLS:-6}" ]; do
 	n=$((n + 1))
 	say "$(bash_step 'echo a >a; sleep 0.1')" "$(calls write_file '{"path":"b","content":"b"}' bash '{"command":"sleep 86'"$TAG"'"}')" "$answer"
 	case $((n % 3)) in 0) s=INT ;; 1) s=TERM ;; 2) s=KILL ;; esac
+	: >"$O"	# a signal may come before the redirection is made
 	env --default-signal=INT,TERM "$AK" run -C "$WS" --api replay --replay "$R" -q -o json go </dev/null >"$O" 2>"$E" &
 	p=$!
 	sleep "0.$((RANDOM % 4))$((RANDOM % 10))"
