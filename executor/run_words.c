@@ -81,7 +81,7 @@ static void note(struct run_words *w, const struct row *r, const char *value)
 		w->quiet = true;
 	if (strcmp(r->name, "--json") == 0)
 		w->output = RUN_OUTPUT_JSON;
-	if (strcmp(r->name, "--output") == 0)
+	if (strcmp(r->name, "--output") == 0 && value)
 		w->output = strcmp(value, "json") == 0	       ? RUN_OUTPUT_JSON
 			    : strcmp(value, "stream-json") == 0 ? RUN_OUTPUT_STREAM
 								 : RUN_OUTPUT_TEXT;

@@ -49,7 +49,7 @@ static const char *behind(const char *path, const char *top)
 {
 	size_t n = strlen(top);
 
-	if (n == 0)
+	if (!path || n == 0)
 		return path;
 	if (strncasecmp(path, top, n) != 0 || (path[n] && path[n] != '/'))
 		return NULL;
