@@ -88,7 +88,7 @@ say '{"match":{"user":"hello"},"reply":{"text":"First\nanswer.","usage":{"input"
 	'{"match":{"user":"/etc/passwd is odd"},"reply":{"text":"A path."}}' '{"match":{"user":" /clear"},"reply":{"text":"A space."}}'
 chat '[["ak> ","hello\r"],["answer.[^>]*ak> ","change it\r"],["Changed.[^>]*ak> ","/cost\r"],["cache[^>]*ak> ","/diff\r"],["1 change [^>]*ak> ","/tools\r"],
 	["Approval[^>]*ak> ","/help\r"],["empty line[^>]*ak> ","/frobnicate now\r"],["no command here[^>]*ak> ","/etc/passwd is odd\r"],
-	["A path.[^>]*ak> "," /clear\r"],["A space.[^>]*ak> ","/cost x\r"],["nothing behind it[^>]*ak> ","  \r"],["ak> ","/quit\r"],["take them over","n\n"]]'
+	["A path.[^>]*ak> "," /clear\r"],["A space.[^>]*ak> ","/cost x\r"],["nothing behind it[^>]*ak> ","  \r"],["ak> ","/quit\r"],["take them over\\?.*y/n\\]","n\n"]]'
 is "exit code" "$RC" 0
 like "text" "$(out)" $'ak> hello\nFirst\nanswer\\.\nak: turn 1: 100 tokens in, 5 out, \\$0\\.0100, [0-9]+\\.[0-9] s\n'
 like "a call" "$(out)" $'\nak:   bash: echo two >f; echo seen\nak:   done: bash, [0-9.]+ s: seen\nChanged\\.\nak: turn 3: 200 tokens'
@@ -298,7 +298,7 @@ w='{"id":"c%s","name":"write_file","args":{"path":"%s","content":"1"}}'
 say "$(printf '{"reply":{"text":"A.","calls":['"$w"']}}' 1 a)" "$(printf '{"match":{"result":"Denied by user."},"reply":{"text":"B.","calls":['"$w"']}}' 2 b)" \
 	"$(printf '{"reply":{"text":"C.","calls":['"$w"']}}' 3 c)" "$(printf '{"reply":{"text":"C.","calls":['"$w"']}}' 4 c)" \
 	"$answer" "$(printf '{"reply":{"text":"C.","calls":['"$w,$w"']}}' 5 c 6 d)" '{"match":{"result":"Denied by user."},"reply":{"text":"End."}}'
-chat '[["ak> ","go\r"],["run it[^\n]*","n\n"],["run it[^\n]*","y\n"],["run it[^\n]*","a\n"],["Done.[^>]*ak> ","again\r"],["run it[^\n]*","\u0004"],["End.[^>]*ak> ","/exit\r"],["take them over","y\n"]]' --approval ask
+chat '[["ak> ","go\r"],["run it[^\n]*","n\n"],["run it[^\n]*","y\n"],["run it[^\n]*","a\n"],["Done.[^>]*ak> ","again\r"],["run it[^\n]*","\u0004"],["End.[^>]*ak> ","/exit\r"],["take them over\\?.*y/n\\]","y\n"]]' --approval ask
 is "exit code" "$RC" 0
 is "what was run" "$(ls "$WS")" $'b\nc'
 is "asked" "$(grep -c 'ak: run it' "$O")" 4
@@ -311,7 +311,7 @@ say "$(bash_step 'echo one')" "$(bash_step 'echo one')" "$w" "$w" "$(bash_step '
 	"$(bash_step 'exit 3')" "$(bash_step 'cd ..')" "$(bash_step 'echo one')" "$answer"
 chat '[["ak> ","go\r"],["(?s)bash in .*one.*run it[^\n]*","a\n"],["(?s)write_file in .*run it[^\n]*","a\n"],["(?s)cd d.*run it[^\n]*","y\n"],["(?s)bash in [^\n]*/d:.*run it[^\n]*","a\n"],
 	["(?s)mkdir e.*run it[^\n]*","y\n"],["(?s)bash in [^\n]*/d/e:.*run it[^\n]*","y\n"],["(?s)true.*run it[^\n]*","y\n"],["(?s)exit 3.*run it[^\n]*","y\n"],["(?s)cd \\.\\..*run it[^\n]*","y\n"],
-	["Done.[^>]*ak> ","/exit\r"],["take them over","n\n"]]' --approval ask
+	["Done.[^>]*ak> ","/exit\r"],["take them over\\?.*y/n\\]","n\n"]]' --approval ask
 is "exit code" "$RC" 0
 is "asked" "$(grep -c 'ak: run it' "$O")" 9
 unlike "always with what may be said" "$(grep 'ak: run it' "$O")" '\[n\]o $'
@@ -419,7 +419,7 @@ t TTY-07+114+115:hostile-text
 mkdir "$WS/d"
 : >"$WS/d/$(printf 'a\033[2Jb\342\200\256')"
 say '{"reply":{"text":"A\u001b]52;c;QUJD\u0007B\u001b[2J\r\u009b31mC\u202eD\ud83d\udc69\u200d\ud83d\udcbb","calls":[{"id":"c1","name":"bash","args":{"command":"printf \u0027\\033]0;x\\007\\033[6n\\n\u0027; echo x >>d/*; # \u001b[2J\u202e"}},{"id":"c2","name":"no\u001b[2Jtool","args":{}}]}}' "$answer"
-chat '[["ak> ","go\r"],["Done.[^>]*ak> ","/diff\r"],["1 change [^>]*ak> ","/exit\r"],["take them over","n\n"]]' --approval auto
+chat '[["ak> ","go\r"],["Done.[^>]*ak> ","/diff\r"],["1 change [^>]*ak> ","/exit\r"],["take them over\\?.*y/n\\]","n\n"]]' --approval auto
 is "exit code" "$RC" 0
 no "no control reaches the terminal" grep -qP '[\x00-\x08\x0b-\x1f\x7f]' "$O"
 no "nor a second way to write one" grep -q $'\302[\200-\237]' "$O"
