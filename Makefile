@@ -111,11 +111,8 @@ EXEC_OBJ := $(EXEC_SRC:%.c=$(B)/%.o) $(B)/seccomp/filters_gen.o $(B)/init_blob.o
 
 all: $(B)/ak $(B)/ak-policy $(B)/ak-agent $(B)/ak-search $(B)/libak.a
 
-# the set-up child may be cloned before libc begins: executor/ns/early.h
-EARLY := $(if $(and $(filter release weak,$(PROFILE)),$(filter x86_64,$(ARCH))),yes)
-$(B)/executor/ns/early.o: ALL_CFLAGS += $(if $(EARLY),-DAK_EARLY)
 $(B)/ak: $(B)/executor/main.o $(EXEC_OBJ)
-	$(Q)echo '  LD    $@'; $(CC) $(ALL_CFLAGS) $(LINK) $(if $(EARLY),-Wl$(comma)-e$(comma)early_entry) -o $@ $^ $(EXEC_LIBS)
+	$(Q)echo '  LD    $@'; $(CC) $(ALL_CFLAGS) $(LINK) -o $@ $^ $(EXEC_LIBS)
 
 $(B)/ak-agent: $(B)/agent/main.o $(AGENT_OBJ)
 	$(Q)echo '  LD    $@'; $(CC) $(ALL_CFLAGS) $(AGENT_LINK) -o $@ $^ $(AGENT_LIBS)
@@ -277,7 +274,6 @@ itools: $(ITOOLS)
 
 check: all $(UNIT) $(FUZZ)
 	scripts/check-boundary.sh
-	$(if $(EARLY),scripts/check-early.sh $(B))
 	tests/run-unit.sh $(B)
 
 check-integration: all weak escape itools serve client

@@ -25,7 +25,6 @@
 #include "executor/exec_run.h"
 #include "executor/hostinfo.h"
 #include "executor/limits.h"
-#include "executor/ns/early.h"
 #include "executor/ns/kabi.h"
 #include "executor/ns/sysmount.h"
 #include "executor/opts.h"
@@ -60,17 +59,7 @@ static void say(const char *prefix, const char *text, size_t len)
 }
 
 /* inherited descriptors end here; what is passed on was named by --fd */
-static int close_all_but(unsigned from, unsigned to, int kept)
-{
-	if (kept < 0 || (unsigned)kept < from || (unsigned)kept > to)
-		return (int)syscall(SYS_close_range, from, to, 0);
-	if ((unsigned)kept > from && syscall(SYS_close_range, from, kept - 1, 0) < 0)
-		return -1;
-	return (unsigned)kept < to ? (int)syscall(SYS_close_range, kept + 1, to, 0) : 0;
-}
-
-/* @early: of early_fd() */
-static int close_inherited(const struct exec_opts *o, int early, struct ak_err *err)
+static int close_inherited(const struct exec_opts *o, struct ak_err *err)
 {
 	unsigned from = 3;
 
@@ -79,19 +68,15 @@ static int close_inherited(const struct exec_opts *o, int early, struct ak_err *
 	for (size_t i = 0; i <= o->nfds; i++) {
 		unsigned to = i < o->nfds ? (unsigned)o->fds[i] - 1 : ~0U;
 
-		if (to >= from && close_all_but(from, to, early) < 0)
+		if (to >= from && syscall(SYS_close_range, from, to, 0) < 0)
 			return ak_err_sys(err, errno, "close_range");
 		from = to + 2;
 	}
 	return 0;
 }
 
-static int check_passed_fds(struct exec_run *r, struct ak_err *err)
+static int check_passed_fds(const struct exec_opts *o, struct ak_err *err)
 {
-	const struct exec_opts *o = &r->opts;
-
-	if (o->nfds > 0)
-		ahead_end(r->ahead);	/* what is open by then is what the caller has opened */
 	for (size_t i = 0; i < o->nfds; i++) {
 		struct stat st;
 
@@ -197,7 +182,7 @@ static int start_sandbox(struct exec_run *r, struct ak_err *err)
 	if (e == 0)
 		e = sandbox_prepare(&r->p.plan, &r->streams, range, r->p.landlock_abi, r->limits.group.dir, &b, err);
 	if (!range)
-		b.ahead = r->ahead;
+		b.ahead = &r->ahead;
 	if (e == 0)
 		r->image = fcntl(b.s.init, F_DUPFD_CLOEXEC, 3);	/* none: init's end frees it */
 	if (e == 0)
@@ -511,7 +496,7 @@ static int finish_learning(struct exec_run *r, int code)
 
 static void release(struct exec_run *r)
 {
-	ahead_end(r->ahead);
+	ahead_end(&r->ahead);
 	(void)plain_end(&r->plain);
 	backend_of(r->opts.backend)->destroy(r);
 	sandbox_release(&r->sb);
@@ -546,9 +531,8 @@ static int explain(struct exec_run *r)
 static void begin_ahead(struct exec_run *r, char *const env[])
 {
 	if (backend_of(r->opts.backend) == &backend_native && !r->opts.explain && r->opts.write != WRITE_COW &&
-	    cgroup_glance(&r->limits.search, config_getenv(env, CGROUP_ENV)) && sandbox_ahead(&r->opts, r->ahead))
-		return;
-	ahead_end(r->ahead);
+	    cgroup_glance(&r->limits.search, config_getenv(env, CGROUP_ENV)))
+		sandbox_ahead(&r->opts, &r->ahead);
 }
 
 static int parse_and_run(struct exec_run *r, int argc, char *const argv[], char *const env[], struct ak_err *err)
@@ -564,13 +548,13 @@ static int parse_and_run(struct exec_run *r, int argc, char *const argv[], char 
 	}
 	r->opts.workspace_own = r->own;
 	if (e == 0)
-		e = check_passed_fds(r, err);
+		e = check_passed_fds(&r->opts, err);
 	if (e == 0 && r->learning)
 		e = learn_check(&r->opts, err);
 	if (r->learning)
 		r->opts.json = false;	/* standard output holds a profile or nothing */
 	if (e == 0)
-		e = close_inherited(&r->opts, early_fd(r->ahead), err);
+		e = close_inherited(&r->opts, err);
 	if (e == 0 && r->learning) {
 		r->stage = "setup";
 		e = learn_open(&r->learn, err);
@@ -612,10 +596,7 @@ static struct exec_run *run_new(void)
 	r->report_fd = r->signal_fd = r->image = -1;
 	r->late = (struct mnt_late)MNT_LATE_NONE;
 	r->sb = (struct sandbox){ .pidfd = -1, .ctl = -1 };
-	r->own_ahead.pidfd = r->own_ahead.sock[0] = r->own_ahead.sock[1] = -1;
-	r->ahead = early_take();
-	if (!r->ahead)
-		r->ahead = &r->own_ahead;
+	r->ahead.pidfd = r->ahead.sock[0] = r->ahead.sock[1] = -1;
 	r->p = (struct prepared)PREPARED_NONE;
 	r->in = (struct in_run)IN_RUN_NONE;
 	r->plain = (struct plain)PLAIN_NONE;

@@ -43,8 +43,7 @@ struct exec_run {
 	struct plain plain;
 	struct cow cow;
 	struct sandbox sb;
-	struct ahead own_ahead;	/* the child of @sb, begun while there is no plan yet */
-	struct ahead *ahead;	/* @own_ahead, or the one that began before main() */
+	struct ahead ahead;	/* the child of @sb, begun while there is no plan yet */
 	int image;		/* the memory file of @sb's init, for @late; owned; -1 */
 	struct mnt_late late;	/* the sandbox's mounts, which the kernel takes apart after us */
 	struct relay_sandbox rs;	/* of @sb, once it was created */

@@ -15,6 +15,7 @@
 #include "executor/shared/ak_json_out.h"
 #include "executor/shared/ak_msg.h"
 #include "executor/workspace/protected_scan.h"
+#include "lib/libak.h"
 
 #define EXIT_ERROR 1
 
@@ -33,16 +34,6 @@ static void put_error(struct ak_json *j, const struct run_end *e)
 	ak_json_obj_end(j);
 }
 
-static const char *op_name(unsigned op)
-{
-	static const char *const names[AK_CHANGE_OP_END] = {
-		[AK_CHANGE_ADDED] = "added", [AK_CHANGE_MODIFIED] = "modified", [AK_CHANGE_DELETED] = "deleted",
-		[AK_CHANGE_MODE] = "mode", [AK_CHANGE_TYPE] = "type",
-	};
-
-	return op < AK_CHANGE_OP_END && names[op] ? names[op] : "?";
-}
-
 static void put_paths(struct ak_json *j, const struct cow_close *c, bool protected)
 {
 	struct ak_change m = { 0 };
@@ -53,7 +44,7 @@ static void put_paths(struct ak_json *j, const struct cow_close *c, bool protect
 		if (!protected || (m.flags & AK_CHANGE_PROTECTED)) {
 			ak_json_obj(j, NULL);
 			ak_json_str(j, "path", m.path);
-			ak_json_str(j, "op", op_name(m.op));
+			ak_json_str(j, "op", ak_change_op_name(m.op));
 			ak_json_obj_end(j);
 		}
 	}

@@ -205,16 +205,12 @@ static uint64_t clone_flags(const struct plan *plan)
 	return flags;
 }
 
-bool sandbox_ahead(const struct exec_opts *o, struct ahead *a)
+void sandbox_ahead(const struct exec_opts *o, struct ahead *a)
 {
 	if (ak_weaken_mask() != 0 || geteuid() == 0 || getegid() == 0 || o->net != NET_NONE || o->user_given || o->nesting ||
 	    o->isolation != ISOLATION_NAMESPACES)
-		return false;
-	if (a->early)
-		ahead_adopt(a);
-	if (a->pid <= 0)
-		ahead_begin(a, AHEAD_NAMESPACES);
-	return true;
+		return;
+	ahead_begin(a, AHEAD_NAMESPACES);
 }
 
 static bool has_proc(const struct plan *p)

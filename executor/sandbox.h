@@ -34,11 +34,11 @@ struct sandbox_birth {
 
 /**
  * sandbox_ahead() - begin to make the child of a usual sandbox while there is no plan yet: see ns/ahead.h
- * @a:	AHEAD_NONE, or of early_take(): that one is gone on with
+ * @a:	AHEAD_NONE
  * Usual is: rootless, with namespaces and no network. Whether it was can be wrong: sandbox_start() makes another one then.
- * Return: false where it is plain that it would be wrong; @a is as it was.
+ * Where it is plain that it would be wrong @a stays as it was.
  */
-bool sandbox_ahead(const struct exec_opts *o, struct ahead *a);
+void sandbox_ahead(const struct exec_opts *o, struct ahead *a);
 
 /** sandbox_filters() - the two filters that a command of this plan gets; borrowed from @plan or living for ever */
 void sandbox_filters(const struct plan *plan, struct observe_filters *ret);

@@ -16,7 +16,6 @@ warn='-Wall -Wextra -Wformat=2 -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 	-Wwrite-strings -Wno-missing-field-initializers -Werror'
 echo '#define AK_VERSION "lint"' >"$work/version.h"
 std="-std=c17 -D_GNU_SOURCE -I. -include $work/version.h"
-[ "$(uname -m)" != x86_64 ] || std="$std -DAK_EARLY"
 libs=$(pkg-config --cflags libcap libnl-3.0 libseccomp libcjson libcurl libutf8proc libpcre2-8 libcrypto libedit check 2>/dev/null)
 c_files=$(find executor lib seccomp agent tests -name '*.c' 2>/dev/null | sort)
 program_files=$(find executor lib seccomp agent -name '*.c' 2>/dev/null | sort)
@@ -68,7 +67,7 @@ check_warnings() {
 
 # The log level and the signal flag may be global, and what is written before main() is there; nothing else that can change
 check_globals() {
-	allowed='^(ak_log_level|ak_got_signal|early)$'
+	allowed='^(ak_log_level|ak_got_signal)$'
 	for f in $executor_files $agent_files; do
 		# not position independent: then tables of pointers are read-only in the object, too
 		# shellcheck disable=SC2086

@@ -2,9 +2,6 @@
 /* Clones the set-up child before the plan is made. Process: executor; set-up child. Privilege: none on the host. */
 #include "executor/ns/ahead.h"
 
-#if defined(__x86_64__)
-#include <asm/prctl.h>
-#endif
 #include <errno.h>
 #include <linux/futex.h>
 #include <linux/sched.h>
@@ -24,7 +21,6 @@
 #include "executor/ns/vclone.h"
 #include "executor/shared/ak_fd.h"
 
-#define HELPER_STACK 4096
 #define FDS_MAX 6	/* ctl, config, init and three streams */
 
 union control {
@@ -91,42 +87,13 @@ static struct setup receive(const struct ahead *a)
 	return s;
 }
 
-/*
- * The executor's libc was not there when we were born; it is suspended now, and what it has is ours to use. The guard of stack frames
- * is another one afterwards.
- */
-#if defined(__x86_64__)
-__attribute__((no_stack_protector)) static void take_libc(const struct ahead *a)
-{
-	if (a->early && vcall(SYS_arch_prctl, ARCH_SET_FS, (long)a->tls, 0, 0, 0) < 0)
-		leave();
-}
-#else
-static void take_libc(const struct ahead *a)
-{
-	(void)a;
-}
-#endif
-
-static void close_inherited(const struct ahead *a)
-{
-	const unsigned keep = (unsigned)a->far;
-
-	if ((keep > 3 && vcall(SYS_close_range, 3, keep - 1, 0, 0, 0) < 0) || vcall(SYS_close_range, keep + 1, ~0U, 0, 0, 0) < 0)
-		leave();
-}
-
-/* never returns: the guard of its stack frame may change on the way */
 static void child(void *arg)
 {
 	struct ahead *a = arg;
 	struct setup s;
 
 	/* should the executor have died already, end of file on the socket says so */
-	if (a->early)
-		close_inherited(a);
-	else
-		(void)vcall(SYS_close, a->sock[0], 0, 0, 0, 0);
+	(void)vcall(SYS_close, a->sock[0], 0, 0, 0, 0);
 	if (vcall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
 		leave();
 	(void)vcall(SYS_umask, 0, 0, 0, 0, 0);	/* as setup.c has it when the thread takes its copy */
@@ -135,7 +102,6 @@ static void child(void *arg)
 	if (prework_do(a->uid, a->gid, &a->done) < 0)
 		leave();
 	s = receive(a);
-	take_libc(a);
 	a->took = true;
 	/* the executor is suspended from here on: libc is ours */
 	setup_child(&s);
@@ -152,89 +118,13 @@ void ahead_beside(struct ahead *a, void (*fn)(void *arg), void *arg)
 
 /* ---- the executor ---- */
 
-static struct netns_job job_of(struct ahead *a)
-{
-	return (struct netns_job){ .loopback = true, .limit_dir = -1, .limits = { "0", "0" }, .after = thread_waits, .arg = a };
-}
-
-static void clone_and_leave(void *arg)
-{
-	struct ahead *a = arg;
-	struct clone_args args = { .flags = AHEAD_NAMESPACES | CLONE_PARENT };
-	pid_t pid;
-
-	a->first(a->arg);
-	pid = vclone_on(&args, a->stack_early + HELPER_STACK, a->stack_size - HELPER_STACK, &a->tid, child, a);
-
-	a->pid = pid > 0 ? pid : 0;
-	vexit();
-}
-
-void ahead_early(struct ahead *a, void *stack, size_t stack_size)
-{
-	/* descriptors are copied once, for the child */
-	struct clone_args args = { .flags = CLONE_FS | CLONE_FILES, .exit_signal = SIGCHLD };
-	const struct netns_job job = job_of(a);
-	long r;
-
-	a->pidfd = -1;
-	a->early = true;
-	a->uid = (unsigned)vcall(SYS_geteuid, 0, 0, 0, 0, 0);
-	a->gid = (unsigned)vcall(SYS_getegid, 0, 0, 0, 0, 0);
-	a->stack_early = stack;
-	a->stack_size = stack_size;
-	netns_promise(&a->net, &job);
-	r = vcall(SYS_socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, (long)(uintptr_t)a->sock, 0);
-	if (r < 0)
-		a->sock[0] = a->sock[1] = -1;
-	a->far = a->sock[1];
-	if (r >= 0)
-		r = vclone_on(&args, stack, HELPER_STACK, &a->helper_tid, clone_and_leave, a);
-	a->helper = r > 0 ? (pid_t)r : 0;
-}
-
-void ahead_settle(struct ahead *a)
-{
-	if (a->helper > 0)
-		vclone_wait(&a->helper_tid);
-	ak_fd_close(&a->sock[1]);
-	if (a->pid <= 0)
-		ahead_end(a);
-}
-
-#if defined(__x86_64__)
-static uintptr_t thread_pointer(void)
-{
-	uintptr_t p;
-
-	__asm__("mov %%fs:0, %0" : "=r"(p));	/* it begins with its own address: System V ABI, thread-local storage */
-	return p;
-}
-#else
-static uintptr_t thread_pointer(void)
-{
-	return 0;
-}
-#endif
-
-void ahead_adopt(struct ahead *a)
-{
-	if (a->pid <= 0)
-		return;
-	a->tls = thread_pointer();
-	a->pidfd = (int)syscall(SYS_pidfd_open, a->pid, 0);
-	netns_tell(&a->net);
-	if (a->pidfd < 0 || !a->net.up)
-		ahead_end(a);
-}
-
 void ahead_begin(struct ahead *a, uint64_t flags)
 {
 	struct clone_args args = { .flags = flags | CLONE_PIDFD, .pidfd = (uint64_t)(uintptr_t)&a->pidfd, .exit_signal = SIGCHLD };
-	const struct netns_job job = job_of(a);
+	const struct netns_job job = { .loopback = true, .limit_dir = -1, .limits = { "0", "0" }, .after = thread_waits, .arg = a };
 	pid_t pid;
 
-	a->early = a->took = false;
+	a->took = false;
 	a->uid = geteuid();
 	a->gid = getegid();
 	netns_prepare(&a->net, &job);
@@ -284,26 +174,16 @@ pid_t ahead_go(struct ahead *a, const struct setup *s, int *ret_pidfd)
 
 static void end_child(struct ahead *a)
 {
-	if (a->pidfd < 0)
-		a->pidfd = (int)syscall(SYS_pidfd_open, a->pid, 0);
 	ak_fd_close(&a->sock[0]);	/* ends it too, without a descriptor to spare */
 	(void)syscall(SYS_pidfd_send_signal, a->pidfd, SIGKILL, NULL, 0);
 	while (waitpid(a->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 }
 
-static void reap_helper(struct ahead *a)
-{
-	while (a->helper > 0 && waitpid(a->helper, NULL, 0) < 0 && errno == EINTR)
-		;
-	a->helper = 0;
-}
-
 void ahead_end(struct ahead *a)
 {
 	if (a->pid > 0)
 		end_child(a);
-	reap_helper(a);
 	a->pid = 0;
 	netns_release(&a->net);
 	vclone_end(&a->stack);

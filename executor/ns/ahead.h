@@ -36,13 +36,6 @@ struct ahead {
 	unsigned uid, gid;		/* the executor's */
 	struct prework done;		/* by the child before the message comes */
 	volatile bool took;		/* by the child: it has got the message, and whatever goes wrong is told by it */
-	pid_t helper;			/* early: the process that clones the child, as its sibling; 0: there is none any more */
-	volatile uint32_t helper_tid;	/* futex: not 0 while it is at work */
-	void (*first)(void *arg);	/* early: what the helper does first; restricted as vthread()'s function is */
-	char *stack_early;		/* early: the child's, which is nobody's to give back */
-	size_t stack_size;
-	bool early;			/* born by ahead_early() */
-	uintptr_t tls;			/* early: libc's thread pointer, which was not there yet; set before the message */
 };
 
 /* but CLONE_NEWNET: see netns.h */
@@ -58,21 +51,6 @@ struct ahead {
  * Requires: descriptors that are not the sandbox's are closed. Privilege: none.
  */
 void ahead_begin(struct ahead *a, uint64_t flags);
-
-/**
- * ahead_early() - the same before there is a libc: see early.h
- * @a:		all zero
- * @stack:	for the child; aligned to 16 bytes, and there as long as the program runs; its lowest page is the helper's
- * Restricted as vthread()'s function is. To clone into new namespaces takes long, so a helper does that, on another processor. Inherited
- * descriptors are closed in the child only. Nothing may open or close any before ahead_settle().
- */
-void ahead_early(struct ahead *a, void *stack, size_t stack_size);
-
-/** ahead_settle() - until it is known whether there is a child: then @a->pid is not 0, and sock[0] is to be left open */
-void ahead_settle(struct ahead *a);
-
-/** ahead_adopt() - go on with that child: as after ahead_begin(), and there may be none. ahead_end() does without. */
-void ahead_adopt(struct ahead *a);
 
 /**
  * ahead_go() - let it become the sandbox: setup_child(@s); returns when it has become ak-init, or ended

@@ -66,12 +66,6 @@ static int ask(int sock, const struct nlmsghdr *request)
 	return ack.e.error;
 }
 
-static void wait_until_told(struct netns_worker *w)
-{
-	while (__atomic_load_n(&w->told, __ATOMIC_ACQUIRE) == 0)
-		(void)vcall(SYS_futex, (long)(uintptr_t)&w->told, FUTEX_WAIT_PRIVATE, 0, 0, 0);
-}
-
 /* a socket tells its namespace without a look at /proc: socket(7), SIOCGSKNS of Linux 4.9 */
 static int make_netns(struct netns_worker *w)
 {
@@ -80,8 +74,6 @@ static int make_netns(struct netns_worker *w)
 
 	if (r < 0 || sock < 0)
 		return r < 0 ? r : sock;
-	if (w->job.loopback)
-		wait_until_told(w);
 	if (w->up)
 		w->lo = ask(sock, nlmsg_hdr(w->up));
 	r = (int)vcall(SYS_ioctl, sock, SIOCGSKNS, 0, 0, 0);
@@ -157,30 +149,16 @@ static void move_here(struct netns_worker *w)
 	(void)sched_setaffinity(w->id, sizeof(cpus), &cpus);
 }
 
-void netns_promise(struct netns_worker *w, const struct netns_job *job)
+void netns_prepare(struct netns_worker *w, const struct netns_job *job)
 {
 	w->job = *job;
 	w->net = -EAGAIN;
 	w->limit = 0;
 	w->limit_name = NULL;
-	w->up = NULL;
-	w->told = w->done = 0;
-	w->lo = 0;
+	w->up = job->loopback ? up_request() : NULL;
+	w->lo = job->loopback && !w->up ? -ENOMEM : 0;
+	w->done = 0;
 	w->began = w->started = false;
-}
-
-void netns_tell(struct netns_worker *w)
-{
-	w->up = w->job.loopback ? up_request() : NULL;
-	w->lo = w->job.loopback && !w->up ? -ENOMEM : 0;
-	__atomic_store_n(&w->told, 1, __ATOMIC_RELEASE);
-	(void)vcall(SYS_futex, (long)(uintptr_t)&w->told, FUTEX_WAKE_PRIVATE, 1, 0, 0);
-}
-
-void netns_prepare(struct netns_worker *w, const struct netns_job *job)
-{
-	netns_promise(w, job);
-	netns_tell(w);
 }
 
 void netns_start(struct netns_worker *w)

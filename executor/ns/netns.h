@@ -40,8 +40,7 @@ struct netns_worker {
 	volatile bool began;	/* the thread has got a processor */
 	pid_t id;
 	struct netns_job job;
-	struct nl_msg *up;	/* the request that brings loopback up; NULL: there is no memory */
-	uint32_t told;		/* futex: not 0 once @up is what it shall be */
+	struct nl_msg *up;	/* the request that brings loopback up; written before the thread starts */
 	uint32_t done;		/* futex: not 0 once the results are there; job.after comes then */
 	/* results: negative errno on failure */
 	volatile int net;	/* the namespace's descriptor */
@@ -65,14 +64,6 @@ void netns_begin(struct netns_worker *w, const struct netns_job *job);
 void netns_prepare(struct netns_worker *w, const struct netns_job *job);
 void netns_start(struct netns_worker *w);
 void netns_move_away(struct netns_worker *w);
-
-/**
- * netns_promise(), netns_tell() - netns_prepare() in two steps
- * The first one is restricted as vthread()'s function is. The thread may be started after it; it waits for the second before it needs
- * what libnl writes.
- */
-void netns_promise(struct netns_worker *w, const struct netns_job *job);
-void netns_tell(struct netns_worker *w);
 
 /** netns_release() - of a worker that nobody joins and whose thread is gone; safe twice */
 void netns_release(struct netns_worker *w);

@@ -13,7 +13,7 @@ struct prework {
  * prework_do() - id maps of one id each, score for the memory killer, session keyring, the new root and its /proc
  * @uid, @gid:	inside as outside; not 0
  * Requires: namespaces made, umask 0. Changes the working directory. Leaves: what a root built from a plan begins with.
- * Restricted as vthread()'s function is, and needs no relocation either (early.h).
+ * Restricted as vthread()'s function is.
  * Return: 0 or negative errno: the process is of no use then.
  */
 int prework_do(unsigned uid, unsigned gid, struct prework *ret);

@@ -135,35 +135,27 @@ pid_t vclone(struct clone_args *args, void (*fn)(void *), void *arg)
 	return (pid_t)r;
 }
 
-pid_t vclone_on(struct clone_args *args, void *stack, size_t stack_size, volatile uint32_t *tid, void (*fn)(void *), void *arg)
-{
-	struct clone_args a = *args;
-	long r;
-
-	a.flags |= CLONE_VM | CLONE_CHILD_CLEARTID;
-	a.child_tid = (uint64_t)(uintptr_t)tid;
-	a.stack = (uint64_t)(uintptr_t)stack;
-	a.stack_size = stack_size;
-	*tid = 1;
-	r = clone3_call(&a, sizeof(a), fn, arg);
-	if (r < 0)
-		*tid = 0;
-	return (pid_t)r;
-}
-
 pid_t vclone_begin(struct clone_args *args, void **ret_stack, volatile uint32_t *tid, void (*fn)(void *), void *arg)
 {
 	void *stack = new_stack();
-	pid_t pid;
+	struct clone_args a = *args;
+	long r;
 
 	if (stack == MAP_FAILED)
 		return -errno;
-	pid = vclone_on(args, stack, STACK_BYTES, tid, fn, arg);
-	if (pid < 0)
+	a.flags |= CLONE_VM | CLONE_CHILD_CLEARTID;
+	a.child_tid = (uint64_t)(uintptr_t)tid;
+	a.stack = (uint64_t)(uintptr_t)stack;
+	a.stack_size = STACK_BYTES;
+	*tid = 1;
+	r = clone3_call(&a, sizeof(a), fn, arg);
+	if (r < 0) {
+		*tid = 0;
 		(void)munmap(stack, STACK_BYTES);
-	else
-		*ret_stack = stack;
-	return pid;
+		return (pid_t)r;
+	}
+	*ret_stack = stack;
+	return (pid_t)r;
 }
 
 void vclone_wait(volatile uint32_t *tid)

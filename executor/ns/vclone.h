@@ -32,12 +32,6 @@ pid_t vclone(struct clone_args *args, void (*fn)(void *), void *arg);
  */
 pid_t vclone_begin(struct clone_args *args, void **ret_stack, volatile uint32_t *tid, void (*fn)(void *), void *arg);
 
-/**
- * vclone_on() - vclone_begin() on a stack of the caller's, aligned to 16 bytes; itself restricted as @fn is
- * Return: the pid; negative errno.
- */
-pid_t vclone_on(struct clone_args *args, void *stack, size_t stack_size, volatile uint32_t *tid, void (*fn)(void *), void *arg);
-
 /** vclone_wait() - until the child no longer uses our memory; makes system calls only */
 void vclone_wait(volatile uint32_t *tid);
 
