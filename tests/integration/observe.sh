@@ -192,8 +192,8 @@ import os, signal, subprocess, threading
 t = threading.Thread(target=lambda: os.getpriority(0, 0)); t.start(); t.join()
 subprocess.run(["sh", "-c", "umask >/dev/null"], check=False)
 signal.signal(signal.SIGUSR1, lambda *a: os.getsid(0)); os.kill(os.getpid(), signal.SIGUSR1)
-p = subprocess.Popen(["sleep", "5"]); os.kill(p.pid, signal.SIGSTOP); os.waitpid(p.pid, os.WUNTRACED)
-os.kill(p.pid, signal.SIGCONT); p.kill(); p.wait()
+p = subprocess.Popen(["sh", "-c", "kill -STOP $$; exit 0"]); os.waitpid(p.pid, os.WUNTRACED)
+os.kill(p.pid, signal.SIGCONT); p.wait()
 print("done")
 PYEND
 	run "$AK" seccomp learn -C "$WS" -- python3 w.py
