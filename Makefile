@@ -66,16 +66,12 @@ AGENT_LINK := $(if $(filter release weak,$(PROFILE)),-pie -Wl$(comma)-z$(comma)r
 
 INIT_CFLAGS := -std=c17 -D_GNU_SOURCE -I. $(WARN) $(if $(filter weak,$(PROFILE)),-Oz,-Os) -g0 -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections \
 	-idirafter /usr/include -idirafter /usr/include/$(ARCH)-linux-gnu $(if $(filter weak,$(PROFILE)),-DAK_TEST_WEAKEN)
-INIT_LINK := -static -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,noseparate-code -s
+INIT_LINK := -static -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,noseparate-code,-z,norelro -s
 
 # --- sources ---------------------------------------------------------------------------------------------------------
 SHARED_SRC := $(wildcard executor/shared/*.c)
-# what a plain `ak exec` runs comes first and lies together: every 64 kB of the program that it touches are a page fault
-START_SRC := $(wildcard executor/cmd_exec.c executor/args*.c executor/config*.c executor/hostinfo.c executor/plan*.c executor/limits*.c \
-	executor/prepare.c executor/sandbox.c executor/stream.c executor/busy.c executor/protected_look.c executor/workspace/protected_scan.c \
-	executor/relay*.c executor/ns/*.c executor/shared/ak_[!m]*.c seccomp/filters.c executor/report.c executor/report_text.c)
-EXEC_SRC := $(START_SRC) $(filter-out executor/main.c $(START_SRC),$(wildcard executor/*.c executor/ns/*.c executor/workspace/*.c) \
-	$(SHARED_SRC) $(wildcard lib/*.c) seccomp/filters.c seccomp/observe.c)
+EXEC_SRC := $(filter-out executor/main.c,$(wildcard executor/*.c executor/ns/*.c executor/workspace/*.c)) $(SHARED_SRC) $(wildcard lib/*.c) \
+	seccomp/filters.c seccomp/observe.c
 EXEC_SRC += $(wildcard executor/docker/*.c executor/local/*.c)
 # init of one command, which is copied for every `ak exec`, and the one that serves a sandbox that stays
 INIT_SRC := $(addprefix executor/init/,confine.c exec.c interp.c main.c msg.c plain.c pty.c serve.c spawn.c) executor/shared/ak_wire.c \
@@ -111,8 +107,16 @@ EXEC_OBJ := $(EXEC_SRC:%.c=$(B)/%.o) $(B)/seccomp/filters_gen.o $(B)/init_blob.o
 
 all: $(B)/ak $(B)/ak-policy $(B)/ak-agent $(B)/ak-search $(B)/libak.a
 
-$(B)/ak: $(B)/executor/main.o $(EXEC_OBJ)
-	$(Q)echo '  LD    $@'; $(CC) $(ALL_CFLAGS) $(LINK) -o $@ $^ $(EXEC_LIBS)
+# where ak begins, and how it is laid out, which is about time only
+AK_START := $(if $(filter release weak,$(PROFILE)),$(if $(filter x86_64 aarch64,$(ARCH)),$(B)/executor/entry.o))
+
+$(B)/ak: $(B)/executor/main.o $(EXEC_OBJ) $(AK_START) executor/start.ld
+	$(Q)echo '  LD    $@'; $(CC) $(ALL_CFLAGS) $(LINK) $(if $(AK_START),-Wl$(comma)-e$(comma)ak_entry -Wl$(comma)-T$(comma)executor/start.ld) -o $@ \
+		$(filter %.o,$^) $(EXEC_LIBS)
+
+$(B)/executor/entry.o: executor/entry.S
+	@mkdir -p $(@D)
+	$(Q)echo '  AS    $<'; $(CC) $(PIC) -c -o $@ $<
 
 $(B)/ak-agent: $(B)/agent/main.o $(AGENT_OBJ)
 	$(Q)echo '  LD    $@'; $(CC) $(ALL_CFLAGS) $(AGENT_LINK) -o $@ $^ $(AGENT_LIBS)

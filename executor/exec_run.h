@@ -30,35 +30,38 @@ struct local_box {
 	char *cwd;	/* owned */
 };
 
-/* released in one place whatever happened */
+/*
+ * Released in one place whatever happened. The long members last, in an order that puts what a plain run touches of them on few pages:
+ * each costs as much as five system calls.
+ */
 struct exec_run {
 	struct exec_opts opts;
 	struct prepared p;
 	struct in_run in;	/* with --in, in the place of @p and @sb */
 	struct streams streams;
-	struct limits limits;
-	struct observing ob;
 	bool learning;		/* `ak seccomp learn` */
+	bool have_result;
+	bool own;		/* run for another command of ak's: cmd_exec_own() */
 	struct learn learn;
 	struct plain plain;
-	struct cow cow;
 	struct sandbox sb;
-	struct ahead ahead;	/* the child of @sb, begun while there is no plan yet */
 	int image;		/* the memory file of @sb's init, for @late; owned; -1 */
 	struct mnt_late late;	/* the sandbox's mounts, which the kernel takes apart after us */
 	struct relay_sandbox rs;	/* of @sb, once it was created */
 	struct backend_facts *facts;	/* of a backend other than native; owned; NULL */
 	struct local_box local;
 	struct docker_run *docker;	/* owned; NULL */
-	struct run_result result;
-	bool have_result;
-	struct protected_look look;
 	int report_fd;
 	int signal_fd;
 	unsigned closed;	/* standard streams the caller had closed */
 	const char *stage;
 	uint64_t start_ns;
-	bool own;		/* run for another command of ak's: cmd_exec_own() */
+	struct ahead ahead;	/* the child of @sb, begun while there is no plan yet */
+	struct protected_look look;
+	struct observing ob;
+	struct run_result result;
+	struct limits limits;
+	struct cow cow;
 };
 
 #endif

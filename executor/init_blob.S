@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ak-init binaries inside ak: read-only bytes between two symbols each (see executor/ns/init_image.c). */
-	.section .rodata
+	.section .rodata.init, "a"	/* start.ld */
 	.balign 16
 	.globl ak_init_blob
 	.hidden ak_init_blob
@@ -10,6 +10,7 @@ ak_init_blob:
 	.hidden ak_init_blob_end
 ak_init_blob_end:
 	.byte 0
+	.section .rodata
 	.balign 16
 	.globl ak_serve_blob
 	.hidden ak_serve_blob

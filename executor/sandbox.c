@@ -210,14 +210,14 @@ void sandbox_ahead(const struct exec_opts *o, struct ahead *a)
 	if (ak_weaken_mask() != 0 || geteuid() == 0 || getegid() == 0 || o->net != NET_NONE || o->user_given || o->nesting ||
 	    o->isolation != ISOLATION_NAMESPACES)
 		return;
-	ahead_begin(a, AHEAD_NAMESPACES);
+	ahead_begin(a, AHEAD_BORN);
 }
 
-static bool has_proc(const struct plan *p)
+static bool has(const struct plan *p, unsigned kind, const char *at)
 {
 	for (size_t i = 0; i < p->nmounts; i++)
-		if (p->mounts[i].kind == PM_PROC)
-			return strcmp(p->mounts[i].dst, "/proc") == 0;
+		if (p->mounts[i].kind == kind)
+			return strcmp(p->mounts[i].dst, at) == 0;
 	return false;
 }
 
@@ -228,7 +228,7 @@ static bool as_usual(const struct sandbox_birth *b)
 
 	return ak_weaken_mask() == 0 && !b->s.wait_go && b->cgroup < 0 && b->s.uid.inside == b->ahead->uid &&
 	       b->s.gid.inside == b->ahead->gid && p->net == NET_NONE && !p->plain && !p->nesting && !p->serve && !p->background &&
-	       p->root == PLAN_ROOT_TMPFS && p->identity != PLAN_ID_ROOT && has_proc(p);
+	       p->root == PLAN_ROOT_TMPFS && p->identity != PLAN_ID_ROOT && has(p, PM_PROC, "/proc") && has(p, PM_DEV, "/dev");
 }
 
 static int say_go(int ctl, struct ak_err *err)

@@ -87,8 +87,8 @@ int pty_make(uint16_t rows, uint16_t cols, int *ret_slave);
 /** pty_attach() - in the command's child, which leads a session: take the terminal as 0, 1 and 2 */
 void pty_attach(const struct init *in);
 
-/** signals_reset() - every disposition default; SIGCHLD only when @weak */
-void signals_reset(bool weak);
+/** signals_reset() - the disposition of these signals default, bit N - 1 for signal N */
+void signals_reset(uint64_t which);
 /** signals_set_mask() - exactly the signals of @bits are blocked, bit N - 1 for signal N */
 void signals_set_mask(uint64_t bits);
 

@@ -40,12 +40,22 @@
 #define SEALS (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)
 #define BIT(signo) (1ull << ((signo)-1))
 
-/* CONFIG and the pointers into it, as mapped */
-struct mapping {
-	void *config;
+#define CONFIG_USUAL 8192u	/* bytes of a CONFIG that needs no mapping: a region of its own costs a start two page tables */
+#define STRINGS_USUAL 256u	/* the same for the pointers into it */
+#define STACK_USUAL (24u << 10)
+#define PAGE 4096u
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23	/* asm-generic/mman-common.h */
+#endif
+
+/* CONFIG and the pointers into it; on start()'s stack, of which only as much is touched as is used */
+struct room {
+	void *config;		/* @usual, or a mapping */
 	size_t config_len;
-	void *strv;
+	void *strv;		/* NULL, or a mapping */
 	size_t strv_len;
+	uint8_t usual[CONFIG_USUAL];
+	const char *strings[STRINGS_USUAL];
 };
 
 /* A descriptor number of argv; -1 if it is none that is open */
@@ -77,8 +87,8 @@ static bool at_eof(int ctl)
 	       0; /* no event was asked for, so what comes is POLLHUP, POLLERR or POLLNVAL */
 }
 
-/* Map the sealed CONFIG: it cannot change or shrink while it is read */
-static void map_config(const struct init *in, int fd, struct mapping *map)
+/* The sealed CONFIG cannot change or shrink while it is read */
+static void take_config(const struct init *in, int fd, struct room *m)
 {
 	int seals = fcntl(fd, F_GET_SEALS);
 	struct stat st;
@@ -87,26 +97,39 @@ static void map_config(const struct init *in, int fd, struct mapping *map)
 		fail_simple(in, INIT_STAGE_SETUP, seals < 0 ? errno : 0, "the configuration is not sealed");
 	if (fstat(fd, &st) < 0 || st.st_size <= 0 || st.st_size > (off_t)AK_INIT_CONFIG_MAX)
 		fail_simple(in, INIT_STAGE_SETUP, 0, "the configuration has a wrong size");
-	map->config_len = (size_t)st.st_size;
-	map->config = mmap(NULL, map->config_len, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (map->config == MAP_FAILED)
+	m->config_len = (size_t)st.st_size;
+	m->config = m->config_len <= sizeof(m->usual) ? m->usual : mmap(NULL, m->config_len, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (m->config == MAP_FAILED)
 		fail_simple(in, INIT_STAGE_SETUP, errno, "map the configuration");
+	/* a memory file gives all of it at once */
+	if (m->config == m->usual && pread(fd, m->usual, m->config_len, 0) != (ssize_t)m->config_len)
+		fail_simple(in, INIT_STAGE_SETUP, errno, "read the configuration");
 	(void)close(fd);
 }
 
-static void load_config(const struct init *in, int fd, struct mapping *map, struct init_config *ret)
+static const char **room_for_strings(const struct init *in, struct room *m, size_t n)
 {
+	m->strv = NULL;
+	if (n <= STRINGS_USUAL)
+		return m->strings;
+	m->strv_len = n * sizeof(char *);
+	m->strv = mmap(NULL, m->strv_len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (m->strv == MAP_FAILED)
+		fail_simple(in, INIT_STAGE_SETUP, errno, "memory for the arguments");
+	return m->strv;
+}
+
+static void load_config(const struct init *in, int fd, struct room *m, struct init_config *ret)
+{
+	const char **strings;
 	long n;
 
-	map_config(in, fd, map);
-	n = init_config_counts(map->config, map->config_len);
+	take_config(in, fd, m);
+	n = init_config_counts(m->config, m->config_len);
 	if (n < 0)
 		fail_simple(in, INIT_STAGE_SETUP, 0, "the configuration is malformed");
-	map->strv_len = ((size_t)n + 2) * sizeof(char *);
-	map->strv = mmap(NULL, map->strv_len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (map->strv == MAP_FAILED)
-		fail_simple(in, INIT_STAGE_SETUP, errno, "memory for the arguments");
-	if (init_config_decode(map->config, map->config_len, map->strv, (size_t)n + 2, ret) < 0)
+	strings = room_for_strings(in, m, (size_t)n + 2);
+	if (init_config_decode(m->config, m->config_len, strings, (size_t)n + 2, ret) < 0)
 		fail_simple(in, INIT_STAGE_SETUP, 0, "the configuration is malformed");
 	for (uint32_t i = 0; i < ret->nkeep_fds; i++) {
 		if (ret->keep_fds[i] == in->ctl || fcntl(ret->keep_fds[i], F_GETFD) < 0)
@@ -114,13 +137,24 @@ static void load_config(const struct init *in, int fd, struct mapping *map, stru
 	}
 }
 
-void signals_reset(bool weak)
+/* The environment and the arguments are the command's: they may hold secrets, and init lives as long as it does */
+static void forget_config(struct room *m)
+{
+	if (m->config == m->usual)
+		explicit_bzero(m->usual, m->config_len);
+	else
+		(void)munmap(m->config, m->config_len);
+	if (m->strv)
+		(void)munmap(m->strv, m->strv_len);
+}
+
+void signals_reset(uint64_t which)
 {
 	/* all zero is SIG_DFL; raw, because libc hides the real-time signals it uses itself (32 to 34) */
 	const uint64_t dfl[4] = { 0 };
 
 	for (int n = 1; n <= 64; n++) {
-		if (!weak || n == SIGCHLD)
+		if (which & BIT(n))
 			(void)syscall(SYS_rt_sigaction, n, dfl, NULL,
 				      sizeof(uint64_t)); /* KILL, STOP: EINVAL */
 	}
@@ -136,7 +170,8 @@ static void signals_setup(struct init *in, uint64_t *ret_old_mask)
 	sigset_t chld;
 
 	(void)syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, ret_old_mask, sizeof(*ret_old_mask));
-	signals_reset(AK_WEAK(in->weaken, AK_WEAK_SIGNALS));
+	/* those that the caller ignores are the set-up child's to reset, where there was one */
+	signals_reset(HELD_BUILT ? UINT64_MAX : BIT(SIGCHLD));
 	signals_set_mask(BIT(SIGCHLD));
 	(void)sigemptyset(&chld);
 	(void)sigaddset(&chld, SIGCHLD);
@@ -197,14 +232,14 @@ static int serve_box(struct init *in, struct init_config *cfg)
 	return code;
 }
 
-/* Up to the command's fork; the environment and arguments are unmapped from init afterwards */
+/* Up to the command's fork */
 static void start(struct init *in, int config_fd)
 {
 	struct init_config cfg;
-	struct mapping map;
+	struct room room;
 	uint64_t old_mask = 0;
 
-	load_config(in, config_fd, &map, &cfg);
+	load_config(in, config_fd, &room, &cfg);
 	in->cfg = &cfg;
 	in->weaken = cfg.weaken;
 	in->learning = cfg.flags & INIT_LEARN;
@@ -223,8 +258,15 @@ static void start(struct init *in, int config_fd)
 	spawn(in, old_mask);
 	drop_streams(&cfg);
 	in->cfg = NULL;
-	(void)munmap(map.config, map.config_len);
-	(void)munmap(map.strv, map.strv_len);
+	forget_config(&room);
+}
+
+/* What start() and its callees use, in one call instead of a fault for each page. Linux 5.14; elsewhere the faults come */
+static void touch_stack(void)
+{
+	const uintptr_t here = (uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)(PAGE - 1);
+
+	(void)madvise((void *)(here - STACK_USUAL), STACK_USUAL, MADV_POPULATE_WRITE);
 }
 
 int main(int argc, char **argv)
@@ -232,6 +274,7 @@ int main(int argc, char **argv)
 	struct init in = { .ctl = -1, .sigfd = -1, .slave = -1, .proc = -1 };
 	int config_fd = -1;
 
+	touch_stack();
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || argc != 3)
 		return 125;
 	if (HELD_BUILT && strcmp(argv[1], "connect") == 0) {

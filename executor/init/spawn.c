@@ -13,6 +13,7 @@
 #include "executor/shared/ak_weaken.h"
 
 #define CWD_MAX 4096 /* PATH_MAX: the system call returns at most a page */
+#define CWD_USUAL 256
 
 static const char *cwd_hint(int err)
 {
@@ -38,18 +39,30 @@ static _Noreturn void cwd_failed(const struct init *in, int err, const char *why
 	fail(in, &f);
 }
 
+/* As getcwd(2), of a path that may be as long as there are any; its first byte goes to @ret */
+static __attribute__((noinline)) long long_cwd(char *ret)
+{
+	char path[CWD_MAX];
+	long n = syscall(SYS_getcwd, path, sizeof(path));
+
+	*ret = path[0];
+	return n;
+}
+
 /*
  * The raw call, because libc turns the kernel's "(unreachable)" into an error of its own: a folder outside
  * the root (by a descriptor that leaked) is never a working directory (CVE-2024-21626).
  */
 void enter_cwd(const struct init *in)
 {
-	char path[CWD_MAX];
+	char path[CWD_USUAL];
 	long n;
 
 	if (chdir(in->cfg->cwd) < 0)
 		cwd_failed(in, errno, strerror(errno));
 	n = syscall(SYS_getcwd, path, sizeof(path));
+	if (n < 0 && errno == ERANGE)
+		n = long_cwd(path);
 	if (n < 0)
 		cwd_failed(in, errno, strerror(errno));
 	if (n < 2 || path[0] != '/')
@@ -69,7 +82,7 @@ static _Noreturn void run_child(const struct init *in, uint64_t old_mask)
 	new_session(in);
 	/* dispositions were made default in init, but those that it ignores itself */
 	if (in->proc >= 0)
-		signals_reset(false);
+		signals_reset(UINT64_MAX);
 	signals_set_mask(AK_WEAK(in->weaken, AK_WEAK_SIGNALS) ? old_mask : 0);
 	(void)umask(022);
 	enter_cwd(in);

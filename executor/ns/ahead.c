@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "executor/ns/elsewhere.h"
 #include "executor/ns/nslimit.h"
 #include "executor/ns/setup.h"
 #include "executor/ns/vclone.h"
@@ -96,6 +97,8 @@ static void child(void *arg)
 	(void)vcall(SYS_close, a->sock[0], 0, 0, 0, 0);
 	if (vcall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
 		leave();
+	if (vcall(SYS_unshare, AHEAD_MADE, 0, 0, 0, 0) < 0)
+		leave();
 	(void)vcall(SYS_umask, 0, 0, 0, 0, 0);	/* as setup.c has it when the thread takes its copy */
 	a->net.job.limit_dir = nslimit_raw();
 	netns_start(&a->net);
@@ -111,16 +114,16 @@ void ahead_beside(struct ahead *a, void (*fn)(void *arg), void *arg)
 {
 	a->after = fn;
 	a->arg = arg;
+	netns_move_away(&a->net);	/* first: it sleeps, as a rule, and wakes up where it may run */
 	__atomic_store_n(&a->ready, 1, __ATOMIC_RELEASE);
 	(void)vcall(SYS_futex, (long)(uintptr_t)&a->ready, FUTEX_WAKE_PRIVATE, 1, 0, 0);
-	netns_move_away(&a->net);
 }
 
 /* ---- the executor ---- */
 
-void ahead_begin(struct ahead *a, uint64_t flags)
+void ahead_begin(struct ahead *a, uint64_t born)
 {
-	struct clone_args args = { .flags = flags | CLONE_PIDFD, .pidfd = (uint64_t)(uintptr_t)&a->pidfd, .exit_signal = SIGCHLD };
+	struct clone_args args = { .flags = born | CLONE_PIDFD, .pidfd = (uint64_t)(uintptr_t)&a->pidfd, .exit_signal = SIGCHLD };
 	const struct netns_job job = { .loopback = true, .limit_dir = -1, .limits = { "0", "0" }, .after = thread_waits, .arg = a };
 	pid_t pid;
 
@@ -134,10 +137,12 @@ void ahead_begin(struct ahead *a, uint64_t flags)
 	}
 	a->far = a->sock[1];
 	pid = vclone_begin(&args, &a->stack, &a->tid, child, a);
-	if (pid > 0)
-		a->pid = pid;
-	else
+	if (pid < 0) {
 		ahead_end(a);
+		return;
+	}
+	a->pid = pid;
+	elsewhere(pid);
 }
 
 pid_t ahead_go(struct ahead *a, const struct setup *s, int *ret_pidfd)
@@ -159,6 +164,9 @@ pid_t ahead_go(struct ahead *a, const struct setup *s, int *ret_pidfd)
 	for (size_t i = 0; i < n; i++)
 		memcpy(CMSG_DATA(c) + i * sizeof(int), fds[i], sizeof(int));
 	a->s = s;
+	r = anywhere(pid);	/* before the message: what it starts from then on is the sandbox */
+	if (r < 0)
+		return (pid_t)r;
 	/* nothing of libc between the first of these calls and the end of the second */
 	r = vcall(SYS_sendmsg, a->sock[0], (long)(uintptr_t)&h, MSG_NOSIGNAL, 0, 0);
 	if (r != 1)

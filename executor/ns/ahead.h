@@ -38,24 +38,28 @@ struct ahead {
 	volatile bool took;		/* by the child: it has got the message, and whatever goes wrong is told by it */
 };
 
-/* but CLONE_NEWNET: see netns.h */
-#define AHEAD_NAMESPACES (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
+/*
+ * It is born into these; it makes the others itself, while the executor goes on, and its thread the dearest, the network's: netns.h.
+ * A process cannot enter a pid namespace of its own making.
+ */
+#define AHEAD_BORN (CLONE_NEWUSER | CLONE_NEWPID)
+#define AHEAD_MADE (CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
 
 #define AHEAD_NONE { .pidfd = -1, .sock = { -1, -1 } }
 
 /**
- * ahead_begin() - clone the child into namespaces of these kinds
+ * ahead_begin() - clone the child
  * @a:		AHEAD_NONE; must stay where it is until ahead_end()
- * @flags:	CLONE_NEWUSER | CLONE_NEWPID | ... but not CLONE_NEWNET
+ * @born:	AHEAD_BORN
  * It dies with the executor. Where it cannot be made there is none: whoever needs a child clones one then, and is told why not.
  * Requires: descriptors that are not the sandbox's are closed. Privilege: none.
  */
-void ahead_begin(struct ahead *a, uint64_t flags);
+void ahead_begin(struct ahead *a, uint64_t born);
 
 /**
  * ahead_go() - let it become the sandbox: setup_child(@s); returns when it has become ak-init, or ended
- * Requires: @s->ahead is @a; ids inside as outside, not 0; the usual root view with a /proc; a network of its own, no nesting, no cgroup
- * of its own.
+ * Requires: @s->ahead is @a; ids inside as outside, not 0; the usual root view with a /proc and a /dev; a network of its own, no
+ * nesting, no cgroup of its own.
  * @ret_pidfd:	the caller's
  * Return: its pid; negative errno when its descriptors could not be sent or it could not do its prework: ahead_end() then, and clone
  * another one, which may tell why.

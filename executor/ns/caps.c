@@ -59,18 +59,28 @@ static int check_empty(struct ak_err *err)
 	return left ? ak_err_set(err, EPERM, "a capability is left after dropping them all") : 0;
 }
 
-int caps_drop_all(struct ak_err *err)
+static int drop_all(bool bounding, struct ak_err *err)
 {
 	int r;
 
 	if (prctl(PR_SET_SECUREBITS, LOCKED_SECUREBITS) < 0)
 		return ak_err_sys(err, errno, "lock the securebits");
-	r = drop_bounding(err);
+	r = bounding ? drop_bounding(err) : 0;
 	if (r == 0)
 		r = clear_ambient(err);
 	if (r == 0)
 		r = set_process_caps(NULL, 0, err);
 	return r < 0 ? r : check_empty(err);
+}
+
+int caps_drop_all(struct ak_err *err)
+{
+	return drop_all(true, err);
+}
+
+int caps_drop_rest(struct ak_err *err)
+{
+	return drop_all(false, err);
 }
 
 static bool may_drop_bounding(void)

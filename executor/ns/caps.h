@@ -17,6 +17,9 @@ struct ak_err;
  */
 int caps_drop_all(struct ak_err *err);
 
+/** caps_drop_rest() - the same for a process whose bounding set prework_do() has emptied; an empty one takes nothing from it but at an exec */
+int caps_drop_rest(struct ak_err *err);
+
 /**
  * caps_drop_held() - the same for a process that may have none to begin with
  * Without CAP_SETPCAP the bounding set and the securebits stay as they are: with no_new_privs and no user namespace to be made

@@ -124,10 +124,12 @@ int mount_early_root(int *ret)
 	return r < 0 ? (int)r : 0;
 }
 
-void mount_take_over(struct mnt_ctx *c, int root, int proc)
+void mount_take_over(struct mnt_ctx *c, int root, int proc, int dev)
 {
 	c->root = root;
 	c->proc.fd = proc;
+	c->dev.fd = dev;
+	c->dev_early = c->dev_nodes = true;
 	atomic_store(&c->proc.state, PART_DONE);
 }
 
@@ -217,7 +219,7 @@ static int system_finish(struct mnt_ctx *c, struct ak_err *err)
 	/* programs write to /proc/self */
 	if (c->proc.fd >= 0 && sys_mount_setattr(c->proc.fd, "", AT_EMPTY_PATH, &clear) < 0)
 		return ak_err_sys(err, errno, "keep /proc writable");
-	return 0;
+	return c->dev_early ? mount_dev_flags(c, err) : 0;
 }
 
 /* open a bind's source: already a detached clone (root mode), or cloned here by path without following links */

@@ -52,6 +52,7 @@ struct mnt_ctx {
 	struct mnt_part proc;		/* covers in the new procfs */
 	struct mnt_part dev;		/* what is in the new /dev, which becomes read-only at the end */
 	char shm_options[MOUNT_OPTIONS_MAX];
+	bool dev_early;			/* @dev is mount_early_dev()'s */
 	bool dev_nodes;			/* those of @dev are there already, and what else is in it needs nothing of the host */
 	bool left;			/* the host is left, before the last rows: mount_leave_soon() */
 	int held[MOUNT_HELD_MAX];	/* sources of the binds among these, in their order; -1: missing, and may be */
@@ -69,16 +70,18 @@ struct mnt_ctx {
 void mount_init(struct mnt_ctx *c, const struct plan *p, uint32_t weaken);
 
 /**
- * mount_early_root(), mount_early_proc() - mount_begin() and the row of /proc for a root view that no plan is there for yet
+ * mount_early_root(), mount_early_proc(), mount_early_dev() - mount_begin(), the row of /proc and, but for what is mounted in it, that of
+ * /dev, for a root view that no plan is there for yet
  * @root:	what the first one gave
  * @ret:	an O_PATH descriptor, the caller's until mount_take_over()
  * Restricted as prework_do() is. Changes the working directory. Return: 0 or negative errno.
  */
 int mount_early_root(int *ret);
 int mount_early_proc(int root, int *ret);
+int mount_early_dev(int root, int *ret);
 
 /** mount_take_over() - after mount_init(), for a plan with the usual root view: go on with these, which become c's */
-void mount_take_over(struct mnt_ctx *c, int root, int proc);
+void mount_take_over(struct mnt_ctx *c, int root, int proc, int dev);
 
 /**
  * mount_begin() - attach the new, empty root
@@ -234,6 +237,8 @@ void mount_etc_wait(struct mnt_ctx *c);
 int mount_proc_covers(struct mnt_ctx *c);
 int mount_dev_fill(struct mnt_ctx *c);
 int mount_dev_nodes(struct mnt_ctx *c);
+/** mount_dev_flags() - of mount_early_dev()'s, once the flags of the root view were set */
+int mount_dev_flags(struct mnt_ctx *c, struct ak_err *err);
 
 /* parts with a file of their own */
 /** mount_etc_offer() - make /etc and put its rows on offer; mount_etc_has() - is @row one of them? */

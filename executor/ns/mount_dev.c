@@ -17,6 +17,7 @@
 #include "executor/ns/sysmount.h"
 #include "executor/ns/vclone.h"
 #include "executor/plan.h"
+#include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 
@@ -96,6 +97,44 @@ static int fill_links(struct mnt_ctx *c)
 	return r;
 }
 
+/* mount_dev() for the usual /dev, as far as no plan is needed for it. The flags of the nodes: mount_dev_flags() */
+int mount_early_dev(int root, int *ret)
+{
+	static const char name[] = "dev", type[] = "tmpfs", options[] = "size=65536,mode=0755,nr_inodes=256";
+	struct mnt_ctx c AK_UNINIT;	/* of which only the names of failures are written */
+	long r = vcall(SYS_fchdir, root, 0, 0, 0, 0);
+
+	_Static_assert(DEV_SIZE_BYTES == 65536 && DEV_INODES == 256, "as new_dev() has them");
+	if (r >= 0)
+		r = vcall(SYS_mkdirat, AT_FDCWD, (long)(uintptr_t)name, 0755, 0, 0);
+	if (r >= 0)
+		r = part_mount(type, name, MS_NOSUID | MS_NODEV | MS_NOEXEC, options);
+	if (r >= 0)
+		r = vcall(SYS_openat, AT_FDCWD, (long)(uintptr_t)name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0, 0);
+	if (r < 0)
+		return (int)r;
+	*ret = (int)r;
+	r = vcall(SYS_fchdir, *ret, 0, 0, 0, 0);
+	for (size_t i = 0; r >= 0 && i < sizeof(dev_nodes) / sizeof(dev_nodes[0]); i++)
+		r = fill_node(&dev_nodes[i]);
+	return r < 0 ? (int)r : fill_links(&c);
+}
+
+/*
+ * Of a /dev that was there when everything below the root was made nodev: its nodes are devices all the same, and it is still to be
+ * filled. Nothing locks the flag, since it came in this namespace: mount_setattr(2), EPERM.
+ */
+int mount_dev_flags(struct mnt_ctx *c, struct ak_err *err)
+{
+	struct mount_attr nodes = { .attr_set = NODE_FLAGS, .attr_clr = MOUNT_ATTR_NODEV, .propagation = MS_PRIVATE };
+	struct mount_attr folder = { .attr_set = mount_attrs(c, MOUNT_ATTR_NOEXEC), .attr_clr = MOUNT_ATTR_RDONLY };
+
+	if (sys_mount_setattr(c->dev.fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &nodes) < 0 ||
+	    sys_mount_setattr(c->dev.fd, "", AT_EMPTY_PATH, &folder) < 0)
+		return ak_err_sys(err, errno, "set the flags of /dev");
+	return 0;
+}
+
 static int fill_mount(struct mnt_ctx *c, const char *name, const char *type, unsigned flags, const char *options)
 {
 	int r;
@@ -125,7 +164,7 @@ int mount_dev_fill(struct mnt_ctx *c)
 {
 	int r = c->dev_nodes ? 0 : mount_dev_nodes(c);
 
-	if (r == 0)
+	if (r == 0 && !c->dev_early)
 		r = fill_links(c);
 	if (r == 0)
 		r = fill_mount(c, "pts", "devpts", MS_NOSUID | MS_NOEXEC,
@@ -176,12 +215,12 @@ static void make_nodes(struct mnt_ctx *c)
 int mount_dev(struct mnt_ctx *c, const struct plan_mount *m, bool soon, struct ak_err *err)
 {
 	const struct plan_mount shm = { .size_bytes = m->size_bytes, .inodes = SHM_INODES, .mode = 01777 };
-	int r = new_dev(c, m, err);
+	int r = c->dev_early ? 0 : new_dev(c, m, err);
 
 	if (r < 0)
 		return r;
 	mount_tmpfs_options(c->shm_options, &shm);
-	if (soon)
+	if (soon && !c->dev_early)
 		make_nodes(c);
 	if (is_needed_now(c, m))
 		mount_part_build(c, &c->dev, mount_dev_fill);

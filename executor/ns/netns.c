@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "executor/ns/elsewhere.h"
 #include "executor/ns/nslimit.h"
 #include "executor/ns/vclone.h"
 #include "executor/shared/ak_err.h"
@@ -120,20 +121,11 @@ static int loopback_failed(int code, struct ak_err *err)
 	return ak_err_sys(err, code, "bring loopback up");
 }
 
-/*
- * The scheduler often leaves a new thread where it was made, behind us, until we wait for it: then nothing is done side by side.
- * The thread ends before anything else runs with its affinity.
- */
+/* the thread ends before anything else runs with its affinity */
 void netns_move_away(struct netns_worker *w)
 {
-	cpu_set_t cpus;
-	unsigned here;
-
-	if (!w->started || getcpu(&here, NULL) < 0 || here >= CPU_SETSIZE || sched_getaffinity(0, sizeof(cpus), &cpus) < 0)
-		return;
-	CPU_CLR(here, &cpus);
-	if (CPU_COUNT(&cpus) > 0)
-		(void)sched_setaffinity(w->id, sizeof(cpus), &cpus);
+	if (w->started)
+		elsewhere(w->id);
 }
 
 /* it has got no processor all the time: it gets ours, since we wait */

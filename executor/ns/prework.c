@@ -10,11 +10,14 @@
 #include <linux/keyctl.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include "executor/ns/mount.h"
+#include "executor/ns/sigs.h"
 #include "executor/ns/vclone.h"
 
+#define CAPS_MAX 64	/* bits of a set; the first number beyond the last capability gives EINVAL */
 #define MAP_TEXT 32	/* "4294967295 4294967295 1" */
 
 static size_t put_number(char *to, unsigned n)
@@ -76,15 +79,30 @@ static long join_keyring(void)
 	return r == -ENOSYS ? 0 : r;
 }
 
+/* up to the running kernel's last capability: capabilities(7). What is held stays held until caps_drop_rest() */
+static long empty_bounding(void)
+{
+	long r = 0;
+
+	for (long c = 0; r == 0 && c < CAPS_MAX; c++)
+		r = vcall(SYS_prctl, PR_CAPBSET_DROP, c, 0, 0, 0);
+	return r == -EINVAL ? 0 : r;
+}
+
 int prework_do(unsigned uid, unsigned gid, struct prework *ret)
 {
 	long r = write_ids(uid, gid);
 
+	sigs_default();
 	if (r >= 0)
 		r = join_keyring();
 	if (r >= 0)
 		r = mount_early_root(&ret->root);
 	if (r >= 0)
 		r = mount_early_proc(ret->root, &ret->proc);
+	if (r >= 0)
+		r = mount_early_dev(ret->root, &ret->dev);
+	if (r >= 0)
+		r = empty_bounding();
 	return r < 0 ? (int)r : 0;
 }

@@ -7,10 +7,12 @@
 struct prework {
 	int root;	/* the new root, O_PATH, with the covers' names in it */
 	int proc;	/* the procfs in it, covered */
+	int dev;	/* the tmpfs of its /dev, with nodes and links */
 };
 
 /**
- * prework_do() - id maps of one id each, score for the memory killer, session keyring, the new root and its /proc
+ * prework_do() - id maps of one id each, score for the memory killer, signals default, session keyring, the new root, its /proc and most of its /dev,
+ * an empty bounding set
  * @uid, @gid:	inside as outside; not 0
  * Requires: namespaces made, umask 0. Changes the working directory. Leaves: what a root built from a plan begins with.
  * Restricted as vthread()'s function is.

@@ -30,6 +30,7 @@
 #include "executor/ns/netns.h"
 #include "executor/ns/nslimit.h"
 #include "executor/ns/prework.h"
+#include "executor/ns/sigs.h"
 #include "executor/plan.h"
 #include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_err.h"
@@ -121,6 +122,15 @@ static int step_pdeath(const struct setup *s, struct ak_err *err)
 static int step_cgroup_namespace(const struct setup *s, struct ak_err *err)
 {
 	return s->cgroupns && unshare(CLONE_NEWCGROUP) < 0 ? userns_explain(errno, err) : 0;
+}
+
+/* the caller's ignored signals are its own affair; init makes SIGCHLD default, which it needs itself */
+static int step_signals(const struct setup *s, struct ak_err *err)
+{
+	(void)err;
+	if (!AK_WEAK(s->weaken, AK_WEAK_SIGNALS) && !s->ahead)
+		sigs_default();
+	return 0;
 }
 
 static int keyring_failed(int code, struct ak_err *err)
@@ -244,7 +254,7 @@ static int begin_beside(const struct setup *s, struct beside *b, struct ak_err *
 	mount_init(&b->root, s->plan, s->weaken);
 	(void)umask(0);	/* before the thread takes its copy */
 	if (a)
-		mount_take_over(&b->root, a->done.root, a->done.proc);
+		mount_take_over(&b->root, a->done.root, a->done.proc, a->done.dev);
 	if (!a && !own_network(s))
 		return 0;
 	b->net = a ? &a->net : &b->own_net;
@@ -274,8 +284,10 @@ static int step_root_and_network(const struct setup *s, struct beside *b, struct
 
 static int step_privileges(const struct setup *s, struct ak_err *err)
 {
-	int r = AK_WEAK(s->weaken, AK_WEAK_CAPS) ? 0 : caps_drop_all(err);
+	int r = 0;
 
+	if (!AK_WEAK(s->weaken, AK_WEAK_CAPS))
+		r = s->ahead ? caps_drop_rest(err) : caps_drop_all(err);
 	if (r < 0)
 		return r;
 	if (!AK_WEAK(s->weaken, AK_WEAK_NNP) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
@@ -334,7 +346,7 @@ static int step_exec(const struct setup *s, struct ak_err *err)
 /* the order matters: see docs/architecture.md, "One sandbox" */
 static int run_steps(const struct setup *s, struct ak_err *err)
 {
-	static int (*const before[])(const struct setup *, struct ak_err *) = { step_identity, step_pdeath, step_keyring, step_names };
+	static int (*const before[])(const struct setup *, struct ak_err *) = { step_identity, step_pdeath, step_signals, step_keyring, step_names };
 	static int (*const after[])(const struct setup *, struct ak_err *) = { step_privileges, step_descriptors };
 	struct beside b AK_UNINIT;
 	bool early = may_begin_early(s);
@@ -390,7 +402,7 @@ static int step_plain_privileges(const struct setup *s, struct ak_err *err)
 static int run_plain_steps(const struct setup *s, struct ak_err *err)
 {
 	static int (*const steps[])(const struct setup *, struct ak_err *) = {
-		step_plain_identity, step_pdeath, step_keyring, step_session, step_plain_privileges, step_descriptors, step_exec,
+		step_plain_identity, step_pdeath, step_signals, step_keyring, step_session, step_plain_privileges, step_descriptors, step_exec,
 	};
 	int r = 0;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only assembly: clone3 into a function on another stack, and system calls without errno. Executor, set-up child. */
+/* Beside entry.S the only assembly: clone3 into a function on another stack, and system calls without errno. Executor, set-up child. */
 #include "executor/ns/vclone.h"
 
 #include <errno.h>
@@ -169,10 +169,8 @@ void vclone_wait(volatile uint32_t *tid)
 
 void vclone_end(void **stack)
 {
-	if (*stack) {
+	if (*stack)
 		FORGET_FRAMES(*stack, STACK_BYTES);
-		(void)munmap(*stack, STACK_BYTES);
-	}
 	*stack = NULL;
 }
 

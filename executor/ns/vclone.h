@@ -35,7 +35,10 @@ pid_t vclone_begin(struct clone_args *args, void **ret_stack, volatile uint32_t 
 /** vclone_wait() - until the child no longer uses our memory; makes system calls only */
 void vclone_wait(volatile uint32_t *tid);
 
-/** vclone_end() - give the stack back; NULL does nothing */
+/**
+ * vclone_end() - the child is gone, and nothing will use its stack; NULL does nothing
+ * It stays mapped until the process ends, which is soon: to unmap it takes as long as fifty system calls, while others wait.
+ */
 void vclone_end(void **stack);
 
 /**

@@ -6,6 +6,7 @@
 #include "executor/shared/ak_init_proto.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "executor/shared/ak_init_int.h"
@@ -191,15 +192,15 @@ static void get_roots(struct ak_rd *r, struct init_config *c)
 }
 
 /* Reads the head; the sum of the counts, or -EBADMSG */
-static long get_head(struct ak_rd *r, struct init_config *c)
+static long get_head(struct ak_rd *r, uint32_t *ret_argc, uint32_t *ret_envc)
 {
 	uint32_t magic = ak_rd_u32(r);
 
-	c->argc = init_get_count(r, AK_INIT_STRINGS_MAX);
-	c->envc = init_get_count(r, AK_INIT_STRINGS_MAX);
+	*ret_argc = init_get_count(r, AK_INIT_STRINGS_MAX);
+	*ret_envc = init_get_count(r, AK_INIT_STRINGS_MAX);
 	if (r->failed || magic != AK_INIT_MAGIC || r->len > AK_INIT_CONFIG_MAX)
 		return -EBADMSG;
-	return (long)c->argc + (long)c->envc;
+	return (long)*ret_argc + (long)*ret_envc;
 }
 
 static const char **get_strings(struct ak_rd *r, const char **to, uint32_t n)
@@ -210,43 +211,55 @@ static const char **get_strings(struct ak_rd *r, const char **to, uint32_t n)
 	return to;
 }
 
-int init_config_decode(const void *buf, size_t len, const char **strv, size_t nstrv, struct init_config *ret)
+/* all but the arrays, of which the counts say how much is meant */
+static void clear(struct init_config *c)
 {
-	struct init_config c = { 0 };
-	struct ak_rd r;
-	uint32_t size;
-	long n;
+	memset(c, 0, offsetof(struct init_config, rlimits));
+}
 
-	ak_rd_init(&r, buf, len);
-	n = get_head(&r, &c);
+static int decode(struct ak_rd *r, const char **strv, size_t nstrv, struct init_config *ret)
+{
+	uint32_t size;
+	long n = get_head(r, &ret->argc, &ret->envc);
+
 	if (n < 0)
 		return (int)n;
 	if ((size_t)n + 2 > nstrv)
 		return -ENOSPC;
-	c.flags = ak_rd_u32(&r);
-	c.weaken = ak_rd_u32(&r);
-	c.cwd = ak_rd_str(&r);
-	size = ak_rd_u32(&r);
-	c.tty_rows = (uint16_t)(size >> 16);
-	c.tty_cols = (uint16_t)size;
-	get_limits(&r, &c);
-	if (c.flags & INIT_SERVE)
-		get_roots(&r, &c);
-	c.argv = get_strings(&r, strv, c.argc);
-	c.envp = get_strings(&r, strv + c.argc + 1, c.envc);
-	if (ak_rd_done(&r) < 0 || !config_valid(&c))
-		return -EBADMSG;
-	*ret = c;
-	return 0;
+	ret->flags = ak_rd_u32(r);
+	ret->weaken = ak_rd_u32(r);
+	ret->cwd = ak_rd_str(r);
+	size = ak_rd_u32(r);
+	ret->tty_rows = (uint16_t)(size >> 16);
+	ret->tty_cols = (uint16_t)size;
+	get_limits(r, ret);
+	if (ret->flags & INIT_SERVE)
+		get_roots(r, ret);
+	ret->argv = get_strings(r, strv, ret->argc);
+	ret->envp = get_strings(r, strv + ret->argc + 1, ret->envc);
+	return ak_rd_done(r) < 0 || !config_valid(ret) ? -EBADMSG : 0;
+}
+
+int init_config_decode(const void *buf, size_t len, const char **strv, size_t nstrv, struct init_config *ret)
+{
+	struct ak_rd r;
+	int e;
+
+	ak_rd_init(&r, buf, len);
+	clear(ret);
+	e = decode(&r, strv, nstrv, ret);
+	if (e < 0)
+		clear(ret);
+	return e;
 }
 
 long init_config_counts(const void *buf, size_t len)
 {
-	struct init_config c;
+	uint32_t argc, envc;
 	struct ak_rd r;
 
 	ak_rd_init(&r, buf, len);
-	return get_head(&r, &c);
+	return get_head(&r, &argc, &envc);
 }
 
 /* ---- messages ---- */

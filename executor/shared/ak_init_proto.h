@@ -94,19 +94,20 @@ struct init_config {
 	const char **envp;		/* envc entries, then NULL */
 	uint32_t envc;
 	uint32_t landlock_abi;		/* as the executor found it; 0 without Landlock */
-	struct init_path paths[AK_INIT_PATHS_MAX];
 	uint32_t npaths;
-	struct init_rlimit rlimits[AK_INIT_RLIMITS_MAX];
 	uint32_t nrlimits;
 	struct init_filter profile;	/* loaded first */
 	struct init_filter floor;	/* loaded second, so that its errno wins a tie */
 	struct init_filter joined;	/* loaded in their place where a listener can be had; count 0: refusals are not observed */
 	uint32_t canary_skip;		/* bit n: ak_canaries[n] is not tried */
-	int32_t keep_fds[AK_INIT_FDS_MAX];	/* 3 or more; passed to the command under the same number (--fd) */
 	uint32_t nkeep_fds;
-	uint16_t tty_rows, tty_cols;
-	const char *roots[AK_INIT_ROOTS_MAX];	/* INIT_SERVE only: absolute, inside; the first is the workspace */
 	uint32_t nroots;
+	uint16_t tty_rows, tty_cols;
+	/* the long ones last, and no more of them is written than there is: a page that init does not touch costs nothing */
+	struct init_rlimit rlimits[AK_INIT_RLIMITS_MAX];
+	int32_t keep_fds[AK_INIT_FDS_MAX];	/* 3 or more; passed to the command under the same number (--fd) */
+	struct init_path paths[AK_INIT_PATHS_MAX];
+	const char *roots[AK_INIT_ROOTS_MAX];	/* INIT_SERVE only: absolute, inside; the first is the workspace */
 };
 
 /**
@@ -123,7 +124,9 @@ long init_config_encode(const struct init_config *c, void *buf, size_t cap);
  * init_config_decode() - read a configuration
  * @strv:	room for the argv and envp pointer arrays; caller's
  * @nstrv:	entries in @strv; argc + envc + 2 are needed
- * Return: 0; -EBADMSG (malformed, wrong magic, count over its maximum), -ENOSPC (@strv too small). @ret is untouched then.
+ * @ret:	what is beyond a count is not written
+ * Return: 0; -EBADMSG (malformed, wrong magic, count over its maximum), -ENOSPC (@strv too small). Every count, flag and pointer of
+ * @ret is 0 then.
  */
 int init_config_decode(const void *buf, size_t len, const char **strv, size_t nstrv, struct init_config *ret);
 

@@ -76,6 +76,21 @@ t "ENV:overrides-defaults"
 ak --env HOME=/tmp/h --env PATH=/usr/bin -- sh -c 'echo $HOME $PATH'
 is values "$(out)" "/tmp/h /usr/bin"
 
+# the set-up child is sent to another processor for a while
+t "ENV:the-caller's-processors"
+n=0
+want=$(sed -n 's/^Cpus_allowed:[[:space:]]*//p' /proc/self/status)
+for _ in $(seq 25); do
+	ak -- sed -n 's/^Cpus_allowed:[[:space:]]*//p' /proc/self/status
+	[ "$(out)" = "$want" ] && n=$((n + 1))
+done
+is all "$n" 25
+if need taskset; then
+	one=$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')
+	run taskset -c "$one" "$AK" exec -C "$WS" -- sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status
+	is one "$RC $(out)" "0 $one"
+fi
+
 t "ENV:pwd"
 mkdir "$WS/d"
 ak --workdir "$WS/d" -- sh -c '[ -z "$PWD" ] || [ "$PWD" = "$(pwd -P)" ]'
