@@ -107,6 +107,7 @@ EXEC_OBJ := $(EXEC_SRC:%.c=$(B)/%.o) $(B)/seccomp/filters_gen.o $(B)/init_blob.o
 
 all: $(B)/ak $(B)/ak-policy $(B)/ak-agent $(B)/ak-search $(B)/libak.a
 
+GLIBC_236 := $(shell printf '\043include <features.h>\n\043if __GLIBC_PREREQ(2, 36)\n-DAK_CLOSE_BRK\n\043endif\n' | $(CC) -E -P - 2>/dev/null | tail -n 1)
 # where ak begins, and how it is laid out, which is about time only
 AK_START := $(if $(filter release weak,$(PROFILE)),$(if $(filter x86_64 aarch64,$(ARCH)),$(B)/executor/entry.o))
 
@@ -116,7 +117,7 @@ $(B)/ak: $(B)/executor/main.o $(EXEC_OBJ) $(AK_START) executor/start.ld
 
 $(B)/executor/entry.o: executor/entry.S
 	@mkdir -p $(@D)
-	$(Q)echo '  AS    $<'; $(CC) $(PIC) -c -o $@ $<
+	$(Q)echo '  AS    $<'; $(CC) $(PIC) $(GLIBC_236) -c -o $@ $<
 
 $(B)/ak-agent: $(B)/agent/main.o $(AGENT_OBJ)
 	$(Q)echo '  LD    $@'; $(CC) $(ALL_CFLAGS) $(AGENT_LINK) -o $@ $^ $(AGENT_LIBS)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Entry point of `ak`: finds the subcommand. Process: executor. Privilege: the caller's. */
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -22,7 +23,6 @@
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 
-#define HEAP_BYTES (132u << 10)	/* glibc's malloc() asks for this much more than it was asked for: M_TOP_PAD */
 #define HEAP_USUAL (28u << 10)	/* what `ak exec` uses of it */
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23	/* asm-generic/mman-common.h, Linux 5.14 */
@@ -102,12 +102,13 @@ static int run_agent(char *argv[], char *envp[])
 	return 1;
 }
 
-/* The first pages that malloc() gives, in one call instead of a fault for each: see entry.S. No heap there: nothing happens */
+/* The first pages that malloc() gives, in one call instead of a fault for each: see entry.S. Never freed: the heap begins with it */
 static void touch_heap(void)
 {
-	const uintptr_t page = 4096, top = (uintptr_t)sbrk(0) & ~(page - 1);
+	const uintptr_t page = 4096, first = (uintptr_t)malloc(1) & ~(page - 1);
 
-	(void)madvise((void *)(top - HEAP_BYTES + page), HEAP_USUAL, MADV_POPULATE_WRITE);
+	if (first)
+		(void)madvise((void *)first, HEAP_USUAL, MADV_POPULATE_WRITE);	/* no more mapped there: nothing happens */
 }
 
 int main(int argc, char *argv[], char *envp[])
