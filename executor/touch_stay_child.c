@@ -17,9 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <linux/openat2.h>
 
 #include "executor/cow_scribe.h"
+#include "executor/ns/sysmount.h"
 #include "executor/plan_keys.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_path.h"
@@ -36,8 +36,7 @@
 
 static int open_below(int root, const char *path)
 {
-	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
-	int fd = (int)syscall(SYS_openat2, root, path[0] ? path : ".", &how, sizeof(how));
+	int fd = sys_openat2(root, path[0] ? path : ".", O_PATH | O_DIRECTORY | O_CLOEXEC, AK_RESOLVE_BENEATH | AK_RESOLVE_NO_MAGICLINKS);
 
 	return fd < 0 ? -errno : fd;
 }

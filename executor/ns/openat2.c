@@ -61,8 +61,8 @@ static void enter(struct walk *w, int fd)
 	w->at = fd;
 }
 
-/* the text of a link becomes the way to go */
-static int follow(struct walk *w, const char *name, const char *behind)
+/* the text of a link becomes the way to go; @slash: one followed, so that it must lead to a folder */
+static int follow(struct walk *w, const char *name, const char *behind, bool slash)
 {
 	char text[PATH_MAX] AK_UNINIT;
 	ssize_t n = readlinkat(w->at, name, text, sizeof(text) - 1);
@@ -75,9 +75,10 @@ static int follow(struct walk *w, const char *name, const char *behind)
 	if ((size_t)n + rest + 2 > sizeof(w->rest))
 		return -ENAMETOOLONG;
 	text[n] = '\0';
-	memmove(w->rest + n + 1, behind, rest + 1);
+	memmove(w->rest + n + slash, behind, rest + 1);
 	memcpy(w->rest, text, (size_t)n);
-	w->rest[n] = '/';
+	if (slash)
+		w->rest[n] = '/';
 	if (text[0] == '/') {
 		enter(w, w->root);
 		w->depth = 0;
@@ -106,26 +107,49 @@ static int step_up(struct walk *w)
 	return 0;
 }
 
+static bool is_link(const struct walk *w, const char *name)
+{
+	struct stat st;
+
+	return fstatat(w->at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
+}
+
+/* a link at the end. Return: as finish() */
+static int finish_link(struct walk *w, const char *name, int fd)
+{
+	/* the caller wants no link at the end followed; O_PATH is for the link itself then */
+	const bool own = w->how->flags & O_NOFOLLOW;
+
+	if (own && fd >= 0)
+		return fd;
+	if (fd >= 0)
+		(void)close(fd);
+	if (own)
+		return w->how->flags & O_DIRECTORY ? -ENOTDIR : -ELOOP;
+	if (w->how->resolve & AK_RESOLVE_NO_SYMLINKS)
+		return -ELOOP;
+	return follow(w, name, "", false) < 0 ? -ELOOP : -EAGAIN;
+}
+
 /* the last component: what the caller asked for. Return: the descriptor; -EAGAIN: it was a link, go on; negative errno */
 static int finish(struct walk *w, const char *name)
 {
 	int flags = (int)w->how->flags | O_NOFOLLOW | O_CLOEXEC;
 	int fd = openat(w->at, name, flags, (mode_t)w->how->mode);
 	struct stat st;
+	int r;
 
-	if (fd < 0 && errno != ELOOP)
-		return -errno;
-	if (fd >= 0 && (!(flags & O_PATH) || (fstat(fd, &st) == 0 && !S_ISLNK(st.st_mode)))) {
-		int r = stays(w, fd);
-
-		if (r < 0)
-			(void)close(fd);
-		return r < 0 ? r : fd;
+	/* of a link: ELOOP, with O_DIRECTORY ENOTDIR, with O_PATH the link */
+	if (fd < 0) {
+		r = -errno;
+		return r == -ELOOP || (r == -ENOTDIR && is_link(w, name)) ? finish_link(w, name, -1) : r;
 	}
-	ak_fd_close(&fd);
-	if (w->how->resolve & AK_RESOLVE_NO_SYMLINKS)
-		return -ELOOP;
-	return follow(w, name, "") < 0 ? -ELOOP : -EAGAIN;
+	if ((flags & O_PATH) && (fstat(fd, &st) < 0 || S_ISLNK(st.st_mode)))
+		return finish_link(w, name, fd);
+	r = stays(w, fd);
+	if (r < 0)
+		(void)close(fd);
+	return r < 0 ? r : fd;
 }
 
 /* Return: 0 to go on, or negative errno */
@@ -139,7 +163,7 @@ static int step(struct walk *w, const char *name, const char *behind)
 		return -errno;
 	if (fstat(fd, &st) == 0 && S_ISLNK(st.st_mode)) {
 		(void)close(fd);
-		return w->how->resolve & AK_RESOLVE_NO_SYMLINKS ? -ELOOP : follow(w, name, behind);
+		return w->how->resolve & AK_RESOLVE_NO_SYMLINKS ? -ELOOP : follow(w, name, behind, true);
 	}
 	r = S_ISDIR(st.st_mode) ? stays(w, fd) : -ENOTDIR;
 	if (r < 0) {

@@ -674,22 +674,45 @@ START_TEST(the_race_would_be_noticed)
 }
 END_TEST
 
+/* inside a sandbox of ak's neither a whiteout nor a set-user-id bit can be made; nor may an ordinary user in a container without them */
+static bool whiteouts_here(void)
+{
+	char dir[] = "/tmp/ak-whiteout.XXXXXX", path[64];
+	bool made = mkdtemp(dir) != NULL;
+
+	(void)snprintf(path, sizeof(path), "%s/w", dir);
+	made = made && mknod(path, S_IFCHR, makedev(0, 0)) == 0 && chmod(dir, 04711) == 0;
+	(void)unlink(path);
+	(void)rmdir(dir);
+	if (!made)
+		printf("not tested here: layers with whiteouts and set-user-id bits, which cannot be made\n");
+	return made;
+}
+
+static void add_whole_layers(TCase *t, TCase *race)
+{
+	tcase_add_test(t, a_layer_says_what_it_changes);
+	tcase_add_test(t, apply_does_it_and_again_does_nothing);
+	tcase_add_test(t, what_changed_outside_stops_everything);
+	tcase_add_test(t, force_takes_conflicts_and_deletes_nothing_unnamed);
+	tcase_add_test(t, a_choice_takes_its_parents_with_it);
+	tcase_add_test(t, protected_names_are_held_back);
+	tcase_add_test(t, a_repository_that_vanishes_is_one_thing);
+	tcase_add_test(race, nothing_lands_outside_however_links_are_swapped);
+	tcase_add_test(race, the_race_would_be_noticed);
+}
+
 int main(void)
 {
 	Suite *s = suite_create("apply");
 	TCase *t = tcase_create("apply"), *race = tcase_create("race");
 
 	tcase_add_checked_fixture(t, fixture, end_fixture);
-	tcase_add_test(t, a_layer_says_what_it_changes);
-	tcase_add_test(t, apply_does_it_and_again_does_nothing);
-	tcase_add_test(t, what_changed_outside_stops_everything);
+	if (whiteouts_here())
+		add_whole_layers(t, race);
 	tcase_add_test(t, what_changed_during_the_run_is_a_conflict);
 	tcase_add_test(t, what_changed_just_before_the_run_is_none);
-	tcase_add_test(t, force_takes_conflicts_and_deletes_nothing_unnamed);
-	tcase_add_test(t, a_choice_takes_its_parents_with_it);
-	tcase_add_test(t, protected_names_are_held_back);
 	tcase_add_test(t, a_bare_repository_is_a_git_folder);
-	tcase_add_test(t, a_repository_that_vanishes_is_one_thing);
 	tcase_add_test(t, a_repository_that_becomes_a_link_is_one_thing);
 	tcase_add_test(t, a_repository_that_is_replaced_is_one_thing);
 	tcase_add_test(t, git_work_in_a_repository_is_no_replacement);
@@ -703,8 +726,6 @@ int main(void)
 	suite_add_tcase(s, t);
 	tcase_add_checked_fixture(race, fixture, end_fixture);
 	tcase_set_timeout(race, 3600);
-	tcase_add_test(race, nothing_lands_outside_however_links_are_swapped);
-	tcase_add_test(race, the_race_would_be_noticed);
 	suite_add_tcase(s, race);
 
 	SRunner *r = srunner_create(s);

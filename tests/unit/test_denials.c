@@ -269,12 +269,23 @@ static bool serve_child(struct denials *d, int *ret_status, unsigned *ret_rests)
 	return fd >= 0;
 }
 
+/* a filter around this one refuses the calls itself, which an error does before a listener is asked: seccomp(2) */
+static bool refused_already(void)
+{
+	if (syscall(SYS_clone3, NULL, 0) == 0 || errno != ENOSYS)
+		return false;
+	printf("skipped: a filter around refuses the calls\n");
+	return true;
+}
+
 START_TEST(refusals_are_answered_from_the_table_counted_and_saturate)
 {
 	struct denials d;
 	unsigned rests = 0;
 	int status = 0;
 
+	if (refused_already())
+		return;
 	load("default", SECCOMP_FLOOR_USER);
 	denials_init(&d, &f, 1);
 	if (!serve_child(&d, &status, &rests)) {
@@ -302,6 +313,8 @@ START_TEST(a_flood_is_answered_with_rests)
 	unsigned rests = 0;
 	int status = 0;
 
+	if (refused_already())
+		return;
 	load("default", SECCOMP_FLOOR_USER);
 	denials_init(&d, &f, 0);
 	d.answered = DENIALS_FREE;
@@ -335,6 +348,8 @@ START_TEST(without_a_listener_refused_calls_fail)
 	int status = 0;
 	pid_t pid;
 
+	if (refused_already())
+		return;
 	load("default", SECCOMP_FLOOR_USER);
 	pid = fork();
 	ck_assert_int_ge(pid, 0);

@@ -306,6 +306,17 @@ static int by_kernel(int dir, const char *path, const struct ak_open_how *how)
 	return fd < 0 ? -errno : fd;
 }
 
+/* inside a sandbox of ak's the call is refused */
+static bool kernel_opens(void)
+{
+	struct ak_open_how how = {.flags = O_PATH | O_CLOEXEC};
+	int fd = by_kernel(AT_FDCWD, "/", &how);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 static bool same_file(int a, int b)
 {
 	struct stat x, y;
@@ -318,12 +329,19 @@ START_TEST(steps_find_what_the_kernel_finds)
 	static const char *const paths[] = {
 		"a", "a/b", "a/b/f", "a/./b//f", "a/b/", "./a", ".", "a/..", "a/b/../b/f", "..", "../a", "/a", "/a/b/f", "/", "link", "link/f",
 		"a/up/b/f", "abs", "abs/f", "loop", "loop/x", "none", "none/x", "a/none", "f/x", "f/", "out", "deep/link/b/f", "a/b/f/", "chain",
+		"file", "file/", "file/x", "to-file", "a/b/../../file",
 	};
 	static const uint64_t resolves[] = {AK_RESOLVE_NO_SYMLINKS | AK_RESOLVE_BENEATH, AK_RESOLVE_IN_ROOT,
 					    AK_RESOLVE_NO_SYMLINKS | AK_RESOLVE_NO_MAGICLINKS,
 					    AK_RESOLVE_NO_SYMLINKS | AK_RESOLVE_BENEATH | AK_RESOLVE_NO_XDEV};
+	static const uint64_t flags[] = {O_PATH, O_RDONLY, O_PATH | O_NOFOLLOW, O_RDONLY | O_NOFOLLOW, O_RDONLY | O_DIRECTORY,
+					 O_PATH | O_DIRECTORY, O_PATH | O_DIRECTORY | O_NOFOLLOW, O_RDONLY | O_DIRECTORY | O_NOFOLLOW};
 	int dir;
 
+	if (!kernel_opens()) {
+		printf("not tested here: the steps of openat2 beside the kernel's, which a filter refuses\n");
+		return;
+	}
 	make_dir("other/a/b");
 	make_dir("other/deep");
 	make_file("other/a/b/f", "x");
@@ -335,10 +353,12 @@ START_TEST(steps_find_what_the_kernel_finds)
 	make_link("../../../../..", "other/out");
 	make_link("../a", "other/deep/link");
 	make_link("deep/link/../abs", "other/chain");
+	make_link("a/b/f", "other/file");
+	make_link("deep/../file", "other/to-file");
 	dir = open(at("other"), O_PATH | O_DIRECTORY | O_CLOEXEC);
-	for (size_t i = 0; i < LEN(paths) * LEN(resolves) * 2; i++) {
+	for (size_t i = 0; i < LEN(paths) * LEN(resolves) * LEN(flags); i++) {
 		const char *path = paths[i % LEN(paths)];
-		struct ak_open_how how = {.flags = i >= LEN(paths) * LEN(resolves) ? O_RDONLY | O_CLOEXEC : O_PATH | O_CLOEXEC,
+		struct ak_open_how how = {.flags = flags[i / LEN(paths) / LEN(resolves)] | O_CLOEXEC,
 					  .resolve = resolves[i / LEN(paths) % LEN(resolves)]};
 		bool up = strstr(path, "..") && !(how.resolve & (AK_RESOLVE_IN_ROOT | AK_RESOLVE_BENEATH));
 		int k = by_kernel(dir, path, &how), s = sys_openat2_steps(dir, path, &how);
@@ -347,10 +367,11 @@ START_TEST(steps_find_what_the_kernel_finds)
 		if (s == -EXDEV && (up || (how.resolve & AK_RESOLVE_BENEATH)))
 			ck_assert_msg(strstr(path, "..") || path[0] == '/', "%s", path);
 		else if (k >= 0)
-			ck_assert_msg(s >= 0 && same_file(k, s), "%s with %#llx: %d", path, (unsigned long long)how.resolve, s);
+			ck_assert_msg(s >= 0 && same_file(k, s), "%s with %#llx, %#llx: %d", path, (unsigned long long)how.flags,
+				      (unsigned long long)how.resolve, s);
 		else
-			ck_assert_msg(s < 0 && (s == k || k == -EXDEV || k == -ENOTDIR), "%s with %#llx: %d, kernel %d", path,
-				      (unsigned long long)how.resolve, s, k);
+			ck_assert_msg(s < 0 && (s == k || k == -EXDEV || k == -ENOTDIR), "%s with %#llx, %#llx: %d, kernel %d",
+				      path, (unsigned long long)how.flags, (unsigned long long)how.resolve, s, k);
 		if (k >= 0)
 			close(k);
 		if (s >= 0)
