@@ -258,4 +258,12 @@ t "CLI:verbose-warns"
 ak --verbose -- true
 is code "$RC" 0
 unlike "every line is ours" "$(grep -v '^ak: ' "$E")" .
+
+# of ak itself: what is only read lies where nothing can be executed, and nothing that can is writable
+t "CLI:what-of-ak-can-be-executed"
+if need readelf; then
+	wrong=$(readelf -lW "$AK" | awk '/^  [A-Z_]+ +0x/ { if ($1 == "LOAD" && / RWE | R E /) { exec[n + 0] = 1; if (/ RWE /) print "writable" } n++ }
+		/^   [0-9][0-9] / && exec[$1 + 0] { for (i = 2; i <= NF; i++) if ($i ~ /rodata|eh_frame|data$/) print $i }')
+	is none "$wrong" ""
+fi
 done_suite
