@@ -102,13 +102,16 @@ static int run_agent(char *argv[], char *envp[])
 	return 1;
 }
 
-/* The first pages that malloc() gives, in one call instead of a fault for each: see entry.S. Never freed: the heap begins with it */
+/* The first pages that malloc() gives, in one call instead of a fault for each: see entry.S */
 static void touch_heap(void)
 {
-	const uintptr_t page = 4096, first = (uintptr_t)malloc(1) & ~(page - 1);
+	const uintptr_t page = 4096;
+	void *first = malloc(1);
+	const uintptr_t heap = (uintptr_t)first & ~(page - 1);
 
-	if (first)
-		(void)madvise((void *)first, HEAP_USUAL, MADV_POPULATE_WRITE);	/* no more mapped there: nothing happens */
+	free(first);
+	if (heap)
+		(void)madvise((void *)heap, HEAP_USUAL, MADV_POPULATE_WRITE);	/* no more mapped there: nothing happens */
 }
 
 int main(int argc, char *argv[], char *envp[])
