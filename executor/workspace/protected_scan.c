@@ -441,6 +441,16 @@ static bool was_placed(const struct walk *w, const struct folder *parent, const 
 	return since(w, ns_of(st->stx_ctime)) && ns_of(st->stx_ctime) != ns_of(st->stx_mtime);
 }
 
+/* A folder that the command has closed: what it holds cannot be told, so it is named itself */
+static void tell_closed(struct walk *w, const struct folder *parent, const char *name)
+{
+	struct statx st;
+
+	if (statx(parent->fd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | STATX_BTIME, &st) == 0 &&
+	    S_ISDIR(st.stx_mode) && since(w, ns_of(st.stx_ctime)))
+		add(w, w->path, (st.stx_mask & STATX_BTIME) && since(w, ns_of(st.stx_btime)) ? PROTECTED_ADDED : PROTECTED_MODIFIED, false);
+}
+
 static void enter(struct walk *w, const struct folder *parent, enum where where, const char *name)
 {
 	struct folder f = {.where = where, .depth = parent->depth + 1, .git = parent->git, .as = parent->as, .loose = parent->loose};
@@ -455,8 +465,12 @@ static void enter(struct walk *w, const struct folder *parent, enum where where,
 	fd = sys_openat2(parent->fd, name, OPEN_FOLDER, AK_RESOLVE_BENEATH | AK_RESOLVE_NO_SYMLINKS | no_xdev(w->m));
 	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &st) < 0) {
 		/* gone meanwhile is no matter; another file system is what the header says */
-		if (w->r && errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != EXDEV)
+		int e = w->r ? errno : ENOENT;
+
+		if (e != ENOENT && e != ENOTDIR && e != ELOOP && e != EXDEV)
 			w->r->cut = true;
+		if (e == EACCES)
+			tell_closed(w, parent, name);
 		return;
 	}
 	if (w->m->cross && (st.stx_dev_major != w->dev_major || st.stx_dev_minor != w->dev_minor))

@@ -9,7 +9,8 @@
  *
  * What it does not see: a change of the file that a protected symbolic link outside the workspace leads to; a folder deeper than
  * the top one that was moved and then written to (its files are unchanged, only their place is new); what was made and
- * removed again; file systems mounted inside the workspace; what lies beyond the PROTECTED_SCAN_ bounds (@cut says so).
+ * removed again; file systems mounted inside the workspace; what lies beyond the PROTECTED_SCAN_ bounds (@cut says so). A folder
+ * that the command has closed to its reader is named itself, whatever it is called.
  * Where the host's clock is set back while the command runs the moment is moved back with it. On a file system whose server
  * stamps its files by another clock (NFS), changes within that difference are missed or added.
  */

@@ -330,6 +330,37 @@ START_TEST(too_deep_is_said)
 }
 END_TEST
 
+/* who may read all sees into it as well: that is not what is tested */
+START_TEST(a_folder_that_the_command_closed_is_told)
+{
+	char open_one[512], closed[512], before[512];
+
+	if (geteuid() == 0) {
+		ck_assert_int_eq(chown(top, 65534, 65534), 0);
+		ck_assert_int_eq(seteuid(65534), 0);
+	}
+	(void)snprintf(open_one, sizeof(open_one), "%s/new/.git", top);
+	(void)snprintf(closed, sizeof(closed), "%s/new2", top);
+	(void)snprintf(before, sizeof(before), "%s/long-ago", top);
+	put("long-ago/f", "old");
+	ck_assert_int_eq(chmod(before, 0111), 0);
+	set();
+	put("new/.git/config", "[core]\n\tfsmonitor = x\n");
+	put("new2/.git/config", "[core]\n\tfsmonitor = x\n");
+	ck_assert_int_eq(chmod(open_one, 0111), 0);
+	ck_assert_int_eq(chmod(closed, 0), 0);
+	scan();
+	ck_assert_int_eq(chmod(open_one, 0755), 0);
+	ck_assert_int_eq(chmod(closed, 0755), 0);
+	ck_assert_int_eq(chmod(before, 0755), 0);
+	ck_assert_int_eq(seteuid(getuid()), 0);
+	IS("new/.git", PROTECTED_ADDED);
+	IS("new2", PROTECTED_ADDED);
+	ck_assert_ptr_null(find("long-ago"));
+	ck_assert(rep.cut);
+}
+END_TEST
+
 START_TEST(names_that_git_does_not_have_are_told)
 {
 	put(".git/modules/objects/x/config", "old");
@@ -446,6 +477,7 @@ int main(void)
 	tcase_add_test(t, what_becomes_a_repository_is_named);
 	tcase_add_test(t, many_are_counted);
 	tcase_add_test(t, too_deep_is_said);
+	tcase_add_test(t, a_folder_that_the_command_closed_is_told);
 	tcase_add_test(t, names_that_git_does_not_have_are_told);
 	tcase_add_test(t, submodules_may_be_called_like_a_store);
 	tcase_add_test(t, a_link_in_place_of_a_git_folder_is_told);
