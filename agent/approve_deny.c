@@ -6,6 +6,7 @@
 #include "agent/approve_int.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/show.h"
@@ -19,6 +20,7 @@ struct denier {
 	const struct approver *a;
 	struct view *v;
 	size_t fuel;
+	char input[2]; /* the text of the word that stands for what xargs adds */
 };
 
 static void look_at_line(struct denier *d, const struct shell_line *line, enum rule_match most, unsigned depth);
@@ -114,6 +116,17 @@ static void look_at_shell(struct denier *d, const struct shell_word *words, size
 		look_at_text(d, words[i].text, words[i].len, most, depth);
 }
 
+/* trap: of its arguments only the first is a command, the others are signals */
+static void look_at_trap(struct denier *d, const struct shell_word *words, size_t n, enum rule_match most, unsigned depth)
+{
+	size_t i = 1;
+
+	while (i < n && words[i].text[0] == '-' && words[i].len > 1)
+		i++;
+	if (i < n)
+		look_at_text(d, words[i].text, words[i].len, most, depth);
+}
+
 /* eval and trap: the arguments together */
 static void look_at_eval(struct denier *d, const struct shell_word *words, size_t n, enum rule_match most, unsigned depth)
 {
@@ -133,9 +146,65 @@ static void look_at_eval(struct denier *d, const struct shell_word *words, size_
 	else if (text.data)
 		look_at_text(d, text.data, text.len, most, depth);
 	ak_buf_release(&text);
+	if (shell_word_is(&words[0], "trap"))
+		look_at_trap(d, words, n, most, depth);
 }
 
 static void look_at_command(struct denier *d, const struct shell_word *words, size_t n, enum rule_match most, unsigned depth);
+
+/* xargs and parallel: behind the last argument stand more, which come through the input */
+static bool goes_on(const struct shell_word *command)
+{
+	size_t len;
+	const char *name = last_part(command->text, command->len, &len);
+
+	return !command->why && name_listed("xargs parallel sem", name, len);
+}
+
+static void look_at_arguments(struct denier *d, const struct shell_word *words, size_t n, enum rule_match most, unsigned depth);
+
+/* @n words and room for one more, free(); NULL: that is a doubt */
+static struct shell_word *copy_words(struct denier *d, const struct shell_word *words, size_t n)
+{
+	struct shell_word *copy = n <= SUFFIXES_MAX ? calloc(n + 1, sizeof(*copy)) : NULL;
+
+	if (copy)
+		memcpy(copy, words, n * sizeof(*copy));
+	else
+		deny_doubt(d->v, "a program that runs others, with many arguments");
+	return copy;
+}
+
+/* the same arguments, and a hole for what the input adds */
+static void look_at_more(struct denier *d, const struct shell_word *words, size_t n, unsigned depth)
+{
+	struct shell_word *more = copy_words(d, words, n);
+
+	if (!more)
+		return;
+	more[n] = (struct shell_word){ .text = d->input, .len = 1, .why = SHELL_W_SUBST };
+	look_at_arguments(d, more, n + 1, RULE_MAYBE, depth);
+	free(more);
+}
+
+/* find -exec: up to ; or {} +, with holes for what is found */
+static void look_at_exec(struct denier *d, const struct shell_word *words, size_t n, enum rule_match most, unsigned depth)
+{
+	struct shell_word *copy;
+	size_t end = 0;
+
+	while (end < n && !shell_word_is(&words[end], ";") &&
+	       !(end > 0 && shell_word_is(&words[end], "+") && shell_word_is(&words[end - 1], "{}")))
+		end++;
+	copy = copy_words(d, words, end);
+	for (size_t i = 0; copy && i < end; i++) {
+		if (!copy[i].why && strstr(copy[i].text, "{}"))
+			copy[i] = (struct shell_word){ .text = d->input, .len = 1, .why = SHELL_W_SUBST };
+	}
+	if (copy)
+		look_at_command(d, copy, end, most, depth);
+	free(copy);
+}
 
 static bool starts_command(const struct shell_word *w)
 {
@@ -145,13 +214,18 @@ static bool starts_command(const struct shell_word *w)
 /* Every argument may be where the command inside begins; for the first that is no option it is as good as certain */
 static void look_at_arguments(struct denier *d, const struct shell_word *words, size_t n, enum rule_match most, unsigned depth)
 {
-	bool certain = true;
+	size_t len;
+	const char *name = last_part(words[0].text, words[0].len, &len);
+	bool certain = true, find = name_listed("find", name, len);
 
 	if (shell_word_is(&words[0], "command") && n > 1 && (shell_word_is(&words[1], "-v") || shell_word_is(&words[1], "-V")))
 		return;
 	for (size_t i = 1; i < n; i++) {
 		bool here = starts_command(&words[i - 1]) || (certain && !in_front(&words[i]));
 
+		/* what xargs adds begins a command only where nothing else does; what find looks in, and the end of its command, is none */
+		if ((words[i].text == d->input && !here) || (find && shell_word_is(&words[i], ".")) || shell_word_is(&words[i], ";"))
+			continue;
 		if (i > SUFFIXES_MAX) {
 			deny_doubt(d->v, "a program that runs others, with many arguments");
 			return;
@@ -159,6 +233,8 @@ static void look_at_arguments(struct denier *d, const struct shell_word *words, 
 		if (shell_word_is(&words[0], "xargs") && (strncmp(words[i].text, "-I", 2) == 0 || strncmp(words[i].text, "-i", 2) == 0 ||
 							  strncmp(words[i].text, "--rep", 5) == 0))
 			deny_doubt(d->v, "xargs that puts its input into the command");
+		if (starts_command(&words[i - 1]))
+			look_at_exec(d, words + i, n - i, most, depth);
 		look_at_command(d, words + i, n - i, here ? most : RULE_MAYBE, depth);
 		const char *value = words[i].why ? NULL : strchr(words[i].text, '=');
 
@@ -204,7 +280,9 @@ static void look_at_command(struct denier *d, const struct shell_word *words, si
 		look_at_eval(d, words, n, most, depth + 1);
 	if (flags & PROGRAM_WRAPS)
 		look_at_arguments(d, words, n, most, depth + 1);
-	else if (flags & PROGRAM_MAY_WRAP)
+	if (goes_on(&words[0]) && words[n - 1].text != d->input)
+		look_at_more(d, words, n, depth + 1);
+	if ((flags & (PROGRAM_WRAPS | PROGRAM_MAY_WRAP)) == PROGRAM_MAY_WRAP)
 		look_at_arguments(d, words, n, RULE_MAYBE, depth + 1);
 	const char *why = doubt_command(words, n);
 
@@ -274,7 +352,7 @@ static void look_at_line(struct denier *d, const struct shell_line *line, enum r
 
 void deny_line(const struct approver *a, const struct shell_line *line, struct view *v)
 {
-	struct denier d = { .a = a, .v = v, .fuel = FUEL };
+	struct denier d = { .a = a, .v = v, .fuel = FUEL, .input = { SHELL_HOLE } };
 
 	if (deny_rules_for(a, "bash") || deny_rules_for(a, "write_file"))
 		look_at_line(&d, line, RULE_YES, 0);

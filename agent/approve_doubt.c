@@ -249,6 +249,16 @@ static bool sets_option(const struct shell_word *words, size_t n, const char *le
 	return false;
 }
 
+/* which options it is given is not to be seen; behind -- there are none */
+static bool options_unknown(const struct shell_word *words, size_t n)
+{
+	for (size_t i = 1; i < n && !shell_word_is(&words[i], "--"); i++) {
+		if (words[i].why)
+			return true;
+	}
+	return false;
+}
+
 /* Builtins after which other words mean something else */
 static const char *state_doubt(const struct shell_word *words, size_t n)
 {
@@ -258,11 +268,21 @@ static const char *state_doubt(const struct shell_word *words, size_t n)
 		return "arguments that become variables";
 	if (is(&words[0], "set shopt") && sets_option(words, n, "H", "histexpand"))
 		return "words that are made of lines before";
+	if (is(&words[0], "set shopt hash enable") && options_unknown(words, n))
+		return "options of the shell that are not to be seen";
+	if (is(&words[0], "hash") && has(words, n, "p", ""))
+		return "a name that means another program";
 	if (is(&words[0], ". source") && ((words[1].why & ~(unsigned)SHELL_W_TILDE) || is_input(words[1].text) || words[1].text[0] == '-'))
 		return "commands that no file holds";
 	if (is(&words[0], "enable") && has(words, n, "f", ""))
 		return "a builtin from a file";
 	return NULL;
+}
+
+/* tar cIf PROGRAM FILE: letters without - in front, as the first argument only */
+static bool tar_starts(const struct shell_word *words, size_t n)
+{
+	return n > 1 && (words[1].why || (words[1].text[0] != '-' && strpbrk(words[1].text, "IF")));
 }
 
 const char *doubt_command(const struct shell_word *words, size_t n)
@@ -281,6 +301,8 @@ const char *doubt_command(const struct shell_word *words, size_t n)
 		return git_starts(words, n) ? "git with something that may start a program" : NULL;
 	if (program_named("make gmake bmake", name, len) && make_starts(words, n))
 		return "make with commands that no file holds";
+	if (program_named("tar bsdtar gtar", name, len) && tar_starts(words, n))
+		return "an option that starts a program";
 	if (program_named("parallel sem", name, len) && n == 1)
 		return "commands that come through the input";
 	for (size_t i = 0; i < sizeof(starting) / sizeof(starting[0]); i++) {

@@ -75,6 +75,9 @@ bool doubt_variable(const struct shell_word *w);
 bool is_input(const char *value);
 bool doubt_subscript(const struct shell_word *w, bool evaluated);
 
+/* approve_sed.c. words[0] is sed */
+bool sed_runs(const struct shell_word *words, size_t n);
+
 /* approve_text.c */
 void join_words(const struct shell_word *words, size_t n, bool quoted, bool by_last_part, struct ak_buf *out);
 

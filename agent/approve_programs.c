@@ -342,35 +342,21 @@ bool program_option_acts(const struct shell_word *words, size_t n)
 	return false;
 }
 
-/* An `e` of sed that stands where a command or a flag may stand */
-static bool sed_runs(const char *script)
-{
-	for (const char *e = strchr(script, 'e'); e; e = strchr(e + 1, 'e')) {
-		char before = e == script ? ';' : e[-1];
-		bool letter = (before >= 'a' && before <= 'z') || (before >= 'A' && before <= 'Z');
-
-		if ((e[1] == '\0' || strchr(" ;}\n", e[1])) && (!letter || strchr("gpiImM", before)))
-			return true;
-	}
-	return false;
-}
-
 /* Does a program of PROGRAM_CODE get code by an argument that may start programs? Words that are not known count as such. */
 bool program_takes_code(const struct shell_word *words, size_t n)
 {
 	size_t len;
 	const char *name = last_part(words[0].text, words[0].len, &len);
-	bool sed = name_listed("sed gsed", name, len);
 
+	if (name_listed("sed gsed", name, len))
+		return sed_runs(words, n);
 	for (size_t i = 1; i < n; i++) {
-		if (words[i].why && !sed)
+		if (words[i].why)
 			return true;
-		if (!sed && (strcmp(words[i].text, "-") == 0 || strncmp(words[i].text, "/dev/", 5) == 0 || strncmp(words[i].text, "/proc/", 6) == 0))
+		if (is_input(words[i].text))
 			return true;
-		if (sed && words[i].text[0] != '-' && (words[i].why || sed_runs(words[i].text)))
-			return true;
-		if (!sed && (option_short(&words[i], "ceErpB") || option_long(&words[i], "--eval --exec --print --command --run")))
+		if (option_short(&words[i], "ceErpB") || option_long(&words[i], "--eval --exec --print --command --run"))
 			return true;
 	}
-	return !sed && n == 1;
+	return n == 1;
 }

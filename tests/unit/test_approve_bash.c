@@ -233,6 +233,12 @@ static const char *const doubtful[] = {
 	"POSIXLY_CORRECT=1 f", "EXECIGNORE='/usr/bin/x*'; x t", "TEXTDOMAINDIR=. TEXTDOMAIN=x; $\"foo\" t", "history -s 'rm t'; fc -s", "HISTFILE=f; history -r; fc -s",
 	"set -o history\necho xm t\nfc -s 'echo x=r'", "set -o history -H\necho xm t\n!!:s/echo x/r/", "set -H", "set -o histexpand -o history", "shopt -so histexpand", "set -e -k; git log PAGER=rm",
 	"bash -H -c 'set -o history; echo xm t\n!!:s/echo x/r/'", "bash -o histexpand -c 'echo xm t'", "bash -kc 'git log PAGER=rm'", "bash -k f", "fc -e cat", "BASH_COMPAT=31; ls", "PS2='$(rm t)' bash -i",
+	"tar cIf 'rm t' x d", "tar xFf 'rm t' x", "tar $x f", "x=-H; y=history; set -o $y; set $x", "set \"$@\"", "shopt -s $x", "hash $x", "enable $x", "echo rm | xargs nice", "echo t | xargs timeout 5",
+	"xargs env <f", "xargs -a f -n 1 time", "find . -exec {} t \\;", "find . -exec nice {} \\;",
+	"sed '1e/bin/rm t' f", "sed 1erm f", "sed -n '1e/bin/rm t' f", "sed -e '1e/bin/rm t' f", "sed -ne '1e/bin/rm t' f", "sed --expression='1e/bin/rm t' f", "sed --expr '1e/bin/rm t' f",
+	"sed f -e '/x/e/bin/rm t'", "sed '/a\\/b/,$!e/bin/rm t' f", "sed 's,a,rm t,ge' f", "sed -n -e p -e 'x;e/bin/rm t' f", "sed '1{s/a/b/;e/bin/rm t\n}' f", "sed '\\,e,I e/bin/rm t' f",
+	"sed -e 's/a\\' -e 'b/rm t/e' f", "sed ':a;e/bin/rm t' f", "sed ':a e/bin/rm t' f", "sed -f - f", "sed -nf /dev/stdin f", "sed --file=- f", "sed 'a x\ne/bin/rm t' f", "sed \"$x\" f", "sed -e\"$x\" f",
+	"sed '0~4e/bin/rm t' f", "sed -l 5 '1e/bin/rm t' f", "sed -i.bak '1e/bin/rm t' f", "sed -E -- '1e/bin/rm t' f",
 	"start-stop-daemon --start --exec=/bin/rm -- t", "docker run -v /:/h i rm t", "npm exec -- rm t", "npx rm t",
 };
 /* what a deny rule for rm does not slow down */
@@ -243,7 +249,20 @@ static const char *const undoubted[] = {
 	"python3 x.py", "sort -u f", "grep -n 'a[0-9]' f", "echo '$(x)'", "test -f x", "[[ -f x ]]", "split -l 5 f", "rsync -a a b", "gcc -O2 -o x x.c", "curl -s h",
 	"echo ${a[1]} ${a[@]} ${#a[@]} ${a[${i}]} ${a[1]:-x} ${a[i]%x}", "for i in a b; do echo $i; done", "echo ${x:-y} ${y:=z} ${#x} ${!x} ${x@Q}", "export X=$Y", "export PATH=\"$PATH:/x\"", "local x=$1", "read -r a b <f",
 	"printf -v x %s \"$y\"", "getopts ab: o \"$@\"", "declare -A m", "set -eu", "set -o pipefail", "mapfile -t a <f", "echo $((x = 1))", "for i in *; do ls $i; done",
+	"find . -name '*.c'", "find . -type f", "find . -name x -exec grep -n y {} +", "sed -n 1,5p f", "sed -i 's/the end/else/g' e.txt 1e.txt", "sed -e 's/a/e/' -e '/x e/d' f", "sed '/e/{s/e/ e/;p}' f",
+	"sed 's|e|\\| e |w e' f", "sed '$!N;P;D' f", "sed -n '/a/,/e/p' f", "sed 'y/abe/eab/;1i e' f", "sed ':e;N;$!be;s/\\n/ /g' f", "sed -i.e -E 's/(e) e;e/\\1/' f", "sed -f x.sed f", "sed 5q f", "sed -n '$=' f", "sed '/^$/d;s/ *$//' f",
 	"source venv/bin/activate", "source ~/venv/bin/activate", ". ./env.sh && make", "bash x.sh a", "read x", "cargo build", "go test ./...", "pytest -q",
+};
+
+/* a rule of more than one word, and one without *: what carries the words around the command apart */
+static const char *const apart[] = {
+	"hash -p /usr/bin/git foo; foo push", "echo push | xargs git", "xargs git <f", "xargs -n 1 git -C . <f", "parallel git ::: push", "trap reboot EXIT", "trap -- reboot EXIT",
+	"find . -exec reboot \\;", "find . -exec reboot ';' -print", "find x -execdir reboot \\;", "find x -ok nice reboot \\;", "find push -exec git {} \\;", "find x -exec git {} +", "find . -exec git push {} +",
+	"(trap reboot DEBUG; true)", "builtin trap reboot 0", "trap reboot EXIT INT",
+};
+static const char *const not_apart[] = {
+	"xargs ls <f", "xargs -n 1 grep x <f", "trap 'ls x' EXIT", "trap - EXIT", "trap", "trap -p", "find . -exec ls {} \\;", "find . -exec grep -n x {} +", "find . -exec sh -c 'wc -l \"$1\"' _ {} \\;", "xargs -n 1 sh -c 'wc -l \"$1\"' _ <f", "xargs timeout 5 grep x <f", "set -- $x", "set -e", "hash -r", "hash git",
+	"xargs sort -u <f", "tar cf a $x", "shopt -s nullglob",
 };
 
 static void run(const struct row *row, enum approve_policy policy, const char *rules);
@@ -251,6 +270,24 @@ static void run(const struct row *row, enum approve_policy policy, const char *r
 START_TEST(a_star_does_not_reach_what_starts_or_writes_something_else)
 {
 	run(&(struct row){ "exact_wanted", exact_wanted[_i], '?' }, APPROVE_ALWAYS_ASK, "+bash(*)\n+bash(* *)");
+}
+END_TEST
+
+START_TEST(a_rule_of_several_words_or_exact_is_not_passed_by_words_put_apart)
+{
+	struct desk d;
+	struct approve_answer r;
+
+	desk_open(&d, APPROVE_AUTO_ALLOW, "-bash(git push*)\n-bash(reboot)");
+	desk_bash(&d, apart[_i], &r);
+	ck_assert_msg(desk_verdict(&d, &r) != 'A', "`%s` ran", apart[_i]);
+	desk_close(&d);
+}
+END_TEST
+
+START_TEST(a_rule_of_several_words_or_exact_does_not_slow_down_others)
+{
+	run(&(struct row){ "not_apart", not_apart[_i], 'A' }, APPROVE_AUTO_ALLOW, "-bash(git push*)\n-bash(reboot)");
 }
 END_TEST
 
@@ -575,6 +612,8 @@ int main(void)
 	tcase_add_loop_test(tc, a_star_does_not_reach_what_starts_or_writes_something_else, 0, (int)(sizeof(exact_wanted) / sizeof(exact_wanted[0])));
 	tcase_add_loop_test(tc, what_may_start_a_denied_program_never_runs_under_auto, 0, (int)(sizeof(doubtful) / sizeof(doubtful[0])));
 	tcase_add_loop_test(tc, what_starts_nothing_runs_under_auto, 0, (int)(sizeof(undoubted) / sizeof(undoubted[0])));
+	tcase_add_loop_test(tc, a_rule_of_several_words_or_exact_is_not_passed_by_words_put_apart, 0, (int)(sizeof(apart) / sizeof(apart[0])));
+	tcase_add_loop_test(tc, a_rule_of_several_words_or_exact_does_not_slow_down_others, 0, (int)(sizeof(not_apart) / sizeof(not_apart[0])));
 	tcase_add_loop_test(tc, a_star_reaches_the_rest, 0, (int)(sizeof(star_is_enough) / sizeof(star_is_enough[0])));
 	tcase_add_test(tc, an_exact_rule_is_told_from_other_words);
 	tcase_add_test(tc, without_star_nothing_matches_by_its_beginning);
