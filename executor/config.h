@@ -91,9 +91,9 @@ void config_scan(int argc, char *const argv[], bool words_go_on, struct config_s
  * @ret:	NULL when there is nothing to obey; release with config_free(); untouched on failure
  *
  * Without any file this costs three calls that fail with ENOENT; ak-policy is not started.
- * Return: 0; -EPERM (somebody else's file, or one that others can write); -EINVAL (no regular file; what ak-policy refused; no
- * such profile); -ELOOP, -EXDEV (a link on the way to a workspace's file or in --config); -EFBIG; what open(2) and
- * companion_run() give.
+ * Return: 0; -EPERM (somebody else's file, or one that others can write; for the user's own place also somebody else's folder or
+ * link on the way); -EINVAL (no regular file; what ak-policy refused; no such profile); -ELOOP, -EXDEV (a link on the way to a
+ * workspace's file or in --config; too many of them); -EFBIG; what open(2) and companion_run() give.
  */
 int config_load(const struct config_scan *scan, char *const env[], bool want, struct config **ret, struct ak_err *err);
 void config_free(struct config *c);

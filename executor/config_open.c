@@ -10,11 +10,51 @@
 
 #include "executor/config.h"
 #include "executor/ns/sysmount.h"
+#include "executor/own_file.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 
 #define FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 #define NULL_DEVICE makedev(1, 3)	/* Linux: Documentation/admin-guide/devices.txt */
+
+#define OTHER_FILE "--config FILE names another one, --config /dev/null none"
+
+static int not_yours(const char *path, uid_t uid, struct ak_err *err)
+{
+	(void)ak_err_set(err, EPERM, "%s belongs to uid %u, neither to you nor to root", path, (unsigned)uid);
+	ak_err_hint(err, OTHER_FILE);
+	return -EPERM;
+}
+
+static int not_regular(const char *path, struct ak_err *err)
+{
+	return ak_err_set(err, EINVAL, "%s is not a regular file", path);
+}
+
+/* The user's where HOME has it, which may be another's. Return: as open_file() */
+static int open_own(const struct config_source *s, struct ak_err *err)
+{
+	int fd = own_file_open(s->path);
+	struct stat st;
+
+	switch (fd) {
+	case -ENOENT:
+	case -ENOTDIR:
+		return -ENOENT;
+	case -EINVAL:
+		return not_regular(s->path, err);
+	case -ELOOP:
+		return ak_err_set(err, ELOOP, "%s leads through too many symbolic links", s->path);
+	case -EPERM:
+		if (stat(s->path, &st) == 0 && st.st_uid != 0 && st.st_uid != geteuid())
+			return not_yours(s->path, st.st_uid, err);
+		(void)ak_err_set(err, EPERM, "%s: its folder, or a symbolic link on the way, belongs neither to you nor to root", s->path);
+		ak_err_hint(err, OTHER_FILE);
+		return -EPERM;
+	default:
+		return fd < 0 ? ak_err_sys(err, -fd, "open %s", s->path) : fd;
+	}
+}
 
 /* Return: a descriptor; -ENOENT: there is none, which is said only where the user named one */
 static int open_file(const struct config_source *s, int dir, bool named, struct ak_err *err)
@@ -55,10 +95,11 @@ static int check_owner(const struct config_source *s, const struct stat *st, str
 
 	if (s->layer == AK_CFG_WORKSPACE || (mine && (st->st_mode & (S_IWGRP | S_IWOTH)) == 0))
 		return 0;
+	if (!mine && s->layer == AK_CFG_USER)
+		return not_yours(s->path, st->st_uid, err);
 	if (!mine) {
-		(void)ak_err_set(err, EPERM, "%s belongs to uid %u, %s", s->path, (unsigned)st->st_uid,
-				 s->layer == AK_CFG_POLICY ? "not to root" : "neither to you nor to root");
-		ak_err_hint(err, "%s", s->layer == AK_CFG_POLICY ? "chown root it" : "--config FILE names another one, --config /dev/null none");
+		(void)ak_err_set(err, EPERM, "%s belongs to uid %u, not to root", s->path, (unsigned)st->st_uid);
+		ak_err_hint(err, "chown root it");
 		return -EPERM;
 	}
 	(void)ak_err_set(err, EPERM, "%s can be written by others (mode %03o)", s->path, (unsigned)st->st_mode & 0777);
@@ -100,7 +141,7 @@ static int read_text(int fd, struct config_source *s, struct ak_err *err)
 
 int config_open(struct config_source *s, int dir, bool named, struct ak_err *err)
 {
-	AK_AUTO_FD fd = open_file(s, dir, named, err);
+	AK_AUTO_FD fd = s->layer == AK_CFG_USER && !named ? open_own(s, err) : open_file(s, dir, named, err);
 	struct stat st;
 	int e;
 
@@ -113,7 +154,7 @@ int config_open(struct config_source *s, int dir, bool named, struct ak_err *err
 	if (named && S_ISCHR(st.st_mode) && st.st_rdev == NULL_DEVICE)
 		return 0;
 	if (!S_ISREG(st.st_mode))
-		return ak_err_set(err, EINVAL, "%s is not a regular file", s->path);
+		return not_regular(s->path, err);
 	e = check_owner(s, &st, err);
 	return e < 0 ? e : read_text(fd, s, err);
 }

@@ -93,6 +93,21 @@ ln -sf other.json "$DIR/link.json"
 ak --config "$DIR/link.json" -- touch MARK
 refused 125 'symbolic link'
 
+t "CLI:the-user's-file-may-be-a-link-of-one's-own"
+mkdir -p "$DIR/dotfiles/d"
+echo '{"exec": {"memory": "300m"}}' >"$DIR/dotfiles/c"
+ln -sf "$DIR/dotfiles/c" "$C"
+ak --json -- true
+is memory "$(js 'd["limits"]["memory"]["value"]')" 314572800
+rm "$C"
+ln -s ../../../dotfiles/d/../c "$C"
+ak --json -- true
+is "a relative one" "$(js 'd["limits"]["memory"]["value"]')" 314572800
+ln -sf "$DIR/dotfiles/missing" "$C"
+ak --json -- true
+is "one that leads nowhere is no file" "$RC:$(js 'd["limits"]["memory"]["value"]')" 0:536870912
+rm "$C"
+
 t "CLI:unknown-keys-are-errors-with-their-place"
 user '{
   "exec": {
@@ -231,10 +246,29 @@ if [ "$WHO" = root ]; then
 	mkdir -p "$DIR/theirs/.config/ak"
 	echo '{}' >"$DIR/theirs/.config/ak/config.json"
 	chown -R 1234 "$DIR/theirs"
-	chown 0 "$DIR/theirs/.config/ak/config.json"
+	chown 0 "$DIR/theirs/.config/ak" "$DIR/theirs/.config/ak/config.json"
 	run env HOME="$DIR/theirs" "$AK" exec -C "$WS" -- true
 	is code "$RC" 0
 	no "folders of root's in it" test -e "$DIR/theirs/.local"
+	# nor read by a way that is somebody else's
+	chown 1234 "$DIR/theirs/.config/ak"
+	run env HOME="$DIR/theirs" "$AK" exec -C "$WS" -- touch MARK
+	refused 125 'config\.json: its folder, or a symbolic link on the way, belongs neither to you nor to root.*--config /dev/null none'
+	mkdir -p "$DIR/rootsown/ak"
+	echo 'SECRET77' | tee "$DIR/rootsown/f" >"$DIR/rootsown/ak/config.json"
+	ln -sf "$DIR/rootsown/f" "$DIR/theirs/.config/ak/config.json"
+	chown -h 1234 "$DIR/theirs/.config/ak/config.json"
+	run env HOME="$DIR/theirs" "$AK" exec -C "$WS" -- touch MARK
+	refused 125 'symbolic link on the way, belongs neither to you nor to root'
+	no "the file was read" grep -q SECRET77 "$E"
+	rm -r "$DIR/theirs/.config"
+	ln -s "$DIR/rootsown" "$DIR/theirs/.config"
+	chown -h 1234 "$DIR/theirs/.config"
+	run env HOME="$DIR/theirs" "$AK" exec -C "$WS" -- touch MARK
+	refused 125 'symbolic link on the way, belongs neither to you nor to root'
+	no "nor behind a folder's link" grep -q SECRET77 "$E"
+	run env HOME="$DIR/theirs" "$AK" exec --config /dev/null -C "$WS" -- true
+	is "the way out here" "$RC" 0
 	rm -f "$C"
 fi
 

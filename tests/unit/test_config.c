@@ -193,6 +193,35 @@ START_TEST(links_are_followed_only_to_the_users_own_file)
 }
 END_TEST
 
+START_TEST(a_link_of_another_leads_nowhere)
+{
+	if (geteuid() != 0) {
+		printf("not tested as an ordinary user: a link of somebody else\n");
+		return;
+	}
+	put("c", "{}", 0600);
+	ck_assert_int_eq(symlink("c", "l"), 0);
+	ck_assert_int_eq(lchown("l", 1234, 0), 0);
+	ck_assert_int_eq(open_as(AK_CFG_USER, "l", false), -EPERM);
+	ck_assert_str_eq(e.msg, "l: its folder, or a symbolic link on the way, belongs neither to you nor to root");
+	ck_assert_str_eq(e.hint, "--config FILE names another one, --config /dev/null none");
+	ck_assert_int_eq(lchown("l", 0, 0), 0);
+	ck_assert_int_eq(open_as(AK_CFG_USER, "l", false), 0);	/* the control */
+	ck_assert_int_eq(mkdir("secret", 0700), 0);
+	put("secret/c", "{}", 0600);
+	ck_assert_int_eq(symlink("secret", "theirs"), 0);
+	ck_assert_int_eq(lchown("theirs", 1234, 0), 0);
+	ck_assert_int_eq(open_as(AK_CFG_USER, "theirs/c", false), -EPERM);
+	ck_assert_ptr_null(src.text);
+	ck_assert_int_eq(open_as(AK_CFG_USER, "secret/c", false), 0);
+	ck_assert_int_eq(chown("secret", 1234, 0), 0);	/* who may have moved it there */
+	ck_assert_int_eq(open_as(AK_CFG_USER, "secret/c", false), -EPERM);
+	ck_assert_int_eq(symlink("circle", "circle"), 0);
+	ck_assert_int_eq(open_as(AK_CFG_USER, "circle", false), -ELOOP);
+	ck_assert_str_eq(e.msg, "circle leads through too many symbolic links");
+}
+END_TEST
+
 START_TEST(size_has_a_maximum)
 {
 	char *text = malloc(AK_CFG_SOURCE_MAX + 2);
@@ -806,6 +835,7 @@ int main(void)
 	tcase_add_test(files_case, missing_is_nothing_unless_named);
 	tcase_add_test(files_case, only_regular_files_are_read);
 	tcase_add_test(files_case, links_are_followed_only_to_the_users_own_file);
+	tcase_add_test(files_case, a_link_of_another_leads_nowhere);
 	tcase_add_test(files_case, size_has_a_maximum);
 	tcase_add_checked_fixture(rules, NULL, end);
 	tcase_add_test(rules, order_of_layers);
