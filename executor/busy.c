@@ -3,78 +3,17 @@
 #include "executor/busy.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "executor/hostinfo.h"
+#include "executor/lock_holder.h"
 #include "executor/runtime.h"
 #include "executor/shared/ak_err.h"
-#include "executor/shared/ak_parse.h"
 #include "executor/shared/ak_path.h"
 
 #define WAIT_STEP_MS 5
-#define LOCKS_BYTES (4u << 20)
-
-/* "1: FLOCK  ADVISORY  READ 4711 fe:00:1234 0 EOF": the process of the line with this inode, 0: none */
-static uint64_t pid_of_line(const char *line, size_t len, uint64_t ino)
-{
-	uint64_t pid = 0, n;
-	unsigned word = 0;
-
-	while (len > 0) {
-		size_t blank = strspn(line, " "), k;
-		char text[64];
-
-		if (blank > len)
-			break;
-		line += blank;
-		len -= blank;
-		for (k = 0; k < len && line[k] != ' '; k++)
-			;
-		if (k > 0 && k < sizeof(text)) {
-			memcpy(text, line, k);
-			text[k] = '\0';
-			if (word == 1 && strcmp(text, "FLOCK") != 0)
-				return 0;
-			if (word == 4 && ak_parse_u64(text, 1, INT32_MAX, &pid) < 0)
-				return 0;
-			if (word == 5)
-				return strrchr(text, ':') && ak_parse_u64(strrchr(text, ':') + 1, 0, UINT64_MAX, &n) == 0 && n == ino ?
-					       pid :
-					       0;
-		}
-		word++;
-		line += k;
-		len -= k;
-	}
-	return 0;
-}
-
-/* Source: proc_locks(5). A process that cannot be seen from here has no number there */
-static uint64_t holder(int dir)
-{
-	struct ak_lines lines;
-	char *text = NULL;
-	const char *line;
-	size_t len = 0;
-	uint64_t pid = 0;
-	struct stat st;
-
-	if (fstat(dir, &st) < 0 || ak_read_file("/proc/locks", LOCKS_BYTES, &text, &len) < 0)
-		return 0;
-	ak_lines_init(&lines, text, len, 4096);
-	while (pid == 0 && ak_lines_next(&lines, &line, &len)) {
-		pid = pid_of_line(line, len, st.st_ino);
-		if (pid == (uint64_t)getpid())
-			pid = 0;
-	}
-	free(text);
-	return pid;
-}
 
 static int lock_or_wait(int dir, int op, unsigned wait_ms)
 {
@@ -90,10 +29,10 @@ static int lock_or_wait(int dir, int op, unsigned wait_ms)
 
 static int refuse(int dir, const char *workspace, const char *what, struct ak_err *err)
 {
-	uint64_t pid = holder(dir);
+	pid_t pid = lock_holder(dir);
 
 	if (pid)
-		(void)ak_err_set(err, EBUSY, "workspace \"%.300s\": %s (process %llu)", workspace, what, (unsigned long long)pid);
+		(void)ak_err_set(err, EBUSY, "workspace \"%.300s\": %s (process %d)", workspace, what, (int)pid);
 	else
 		(void)ak_err_set(err, EBUSY, "workspace \"%.300s\": %s", workspace, what);
 	return -EBUSY;

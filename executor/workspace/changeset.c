@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "executor/lock_holder.h"
 #include "executor/shared/ak_attr.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_dir.h"
@@ -33,6 +34,7 @@
 #define APPLYING "applying"
 #define NSEC 1000000000LL
 #define LOCK_TRIES 20u
+#define LOCK_TRIES_STAYS 5u	/* of them for a process that does not end */
 #define LOCK_WAIT_NS 50000000
 
 static const char magic[8] = "AKCHGS1\n";
@@ -205,24 +207,38 @@ static struct timespec journal_time(const struct changeset *cs, ino_t *ret_ino)
 	return st.st_mtim;
 }
 
+static int in_use(const struct changeset *cs, pid_t by, struct ak_err *err)
+{
+	char process[32] = "";
+
+	if (by)
+		(void)snprintf(process, sizeof(process), " (process %d)", (int)by);
+	(void)ak_err_set(err, EBUSY, "changeset %s is in use%s: its run, or another command on it, goes on", cs->id, process);
+	ak_err_hint(err, "wait for it to end, or end it");
+	return -EBUSY;
+}
+
+/* who was killed just now may not be gone yet; a process that stays gets a moment, as its run may be about to end */
 static int take_lock(struct changeset *cs, unsigned tries, struct ak_err *err)
 {
 	static const struct timespec moment = { .tv_nsec = LOCK_WAIT_NS };
+	pid_t by = 0;
 
 	cs->lock = open_lock(cs->dir, true);
 	if (cs->lock < 0)
 		return ak_err_sys(err, errno, "lock the changeset %s", cs->id);
-	for (; tries > 0; tries--) {
-		if (flock(cs->lock, LOCK_EX | LOCK_NB) == 0)
-			return 0;
+	for (unsigned tried = 1; flock(cs->lock, LOCK_EX | LOCK_NB) < 0; tried++) {
 		if (errno != EWOULDBLOCK)
 			return ak_err_sys(err, errno, "lock the changeset %s", cs->id);
-		if (tries > 1)
-			(void)nanosleep(&moment, NULL);
+		if (tried >= tries || tried >= LOCK_TRIES_STAYS) {
+			by = lock_holder(cs->lock);
+			by = lock_holder_stays(by) ? by : 0;
+		}
+		if (tried >= tries || by)
+			return in_use(cs, by, err);
+		(void)nanosleep(&moment, NULL);
 	}
-	(void)ak_err_set(err, EBUSY, "changeset %s is in use: its run, or another command on it, goes on", cs->id);
-	ak_err_hint(err, "wait for it to end, or end it");
-	return -EBUSY;
+	return 0;
 }
 
 /* a run that ended while its lock was waited for has left changes that who wants to remove them cannot have seen */

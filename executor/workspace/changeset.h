@@ -63,14 +63,14 @@ int changeset_create(int sessions, const struct changeset_meta *meta, const stru
 enum changeset_lock {
 	CHANGESET_LOOK,		/* do not lock */
 	CHANGESET_TRY,		/* lock it, or fail at once */
-	CHANGESET_WAIT,		/* the same after a moment: whoever was killed just now may not be gone yet */
+	CHANGESET_WAIT,		/* the same after a moment: who was killed just now may not be gone yet; a shorter one for a process that stays */
 	CHANGESET_REMOVE,	/* as that; but -EBUSY also when somebody else wrote its journal meanwhile: nobody has seen these changes */
 };
 
 /**
  * changeset_open() - one that exists
  * @id:		as the user typed it
- * @lock:	with a lock: -EBUSY with a text while its run, or another command on it, goes on
+ * @lock:	with a lock: -EBUSY with a text, and the process where it is known, while its run, or another command on it, goes on
  * Return: 0; -ENOENT, -EBUSY, -EBADMSG (meta is not readable: it can only be discarded; dir is open then), ...
  */
 int changeset_open(int sessions, const char *id, enum changeset_lock lock, struct changeset *ret, struct ak_err *err);

@@ -416,7 +416,7 @@ wait_for test -e "$XDG_STATE_HOME/ak/sessions"
 wait_for grep -q ready "$DIR/ready"
 sid=$(ls "$XDG_STATE_HOME/ak/sessions")
 aks discard "$sid"
-like "in use" "$(err)" "in use"
+like "in use" "$(err)" "changeset $sid is in use \\(process [0-9]+\\): .* goes on - wait for it to end, or end it"
 {
 	kill -9 "$pid"
 	wait "$pid"

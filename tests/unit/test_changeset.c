@@ -5,10 +5,12 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "executor/shared/ak_err.h"
@@ -136,6 +138,67 @@ START_TEST(one_that_was_killed_is)
 }
 END_TEST
 
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* a process that has the changeset, and ends by a signal only */
+static pid_t somebody_stays(void)
+{
+	pid_t pid = run_goes_on(true);
+	int ready[2];
+
+	ended(pid);
+	ck_assert_int_eq(pipe2(ready, O_CLOEXEC), 0);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		struct changeset cs = CHANGESET_NONE;
+
+		if (changeset_open(root, id, CHANGESET_TRY, &cs, NULL) < 0 || write(ready[1], "r", 1) != 1)
+			_exit(1);
+		for (;;)
+			(void)pause();
+	}
+	ck_assert_int_eq(read(ready[0], &(char){ 0 }, 1), 1);
+	ak_fd_close(&ready[0]);
+	ak_fd_close(&ready[1]);
+	return pid;
+}
+
+START_TEST(a_process_that_stays_is_named_and_hardly_waited_for)
+{
+	static const enum changeset_lock locks[] = { CHANGESET_TRY, CHANGESET_WAIT, CHANGESET_REMOVE };
+	pid_t pid = somebody_stays();
+	char want[64];
+	int64_t best = 10000;
+
+	(void)snprintf(want, sizeof(want), "is in use (process %d)", (int)pid);
+	for (size_t i = 0; i < 3; i++) {
+		struct ak_err err = { 0 };
+
+		ck_assert_int_eq(open_it(locks[i], &err), -EBUSY);
+		ck_assert_msg(strstr(err.msg, want), "%s", err.msg);
+		ck_assert_msg(strstr(err.hint, "end it"), "%s", err.hint);
+	}
+	for (int i = 0; i < 20 && best >= 600; i++) {
+		int64_t start = now_ms();
+
+		ck_assert_int_eq(open_it(CHANGESET_REMOVE, NULL), -EBUSY);
+		best = now_ms() - start < best ? now_ms() - start : best;
+	}
+	ck_assert_int_lt(best, 600);
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	while (open_it(CHANGESET_REMOVE, NULL) == -EBUSY)
+		;	/* it is seen to go, and waited for */
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("changeset");
@@ -148,6 +211,7 @@ int main(void)
 	tcase_add_test(t, a_run_that_ends_meanwhile_is_waited_for);
 	tcase_add_test(t, what_it_left_is_not_removed);
 	tcase_add_test(t, one_that_was_killed_is);
+	tcase_add_test(t, a_process_that_stays_is_named_and_hardly_waited_for);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);
 	failed = srunner_ntests_failed(r);
