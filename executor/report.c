@@ -438,7 +438,7 @@ void report_json(const struct report *r, struct ak_buf *out)
 	put_isolation(&j, r);
 	report_put_denied(&j, r);
 	if (!report_put_cow(&j, r))
-		report_put_changes(&j, r);
+		report_put_protected(&j, r->protected);
 	put_warnings(&j, r);
 	put_error(&j, report_error_of(r));
 	ak_json_obj_end(&j);

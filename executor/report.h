@@ -9,6 +9,7 @@
 struct ak_buf;
 struct ak_err;
 struct ak_facts;
+struct ak_json;
 struct ak_result;
 struct backend_facts;
 struct denials;
@@ -64,6 +65,9 @@ void report_denied_hint(const struct report *r, struct ak_buf *out);
 
 /** report_denied_text() - the same and what was refused in all, for people; nothing is added when there is nothing to say */
 void report_denied_text(const struct report *r, struct ak_buf *out);
+
+/** report_put_protected() - the member "changes" of a direct run, in ak-exec/1 and ak-result/1: null when nothing changed; NULL: not looked at */
+void report_put_protected(struct ak_json *j, const struct protected_report *p);
 
 /**
  * report_protected_text() - one line for stderr that names the protected names that changed, without "ak: " and newline; nothing is

@@ -29,10 +29,8 @@ static void put_change(struct ak_json *j, const struct protected_change *c)
 	ak_json_obj_end(j);
 }
 
-void report_put_changes(struct ak_json *j, const struct report *r)
+void report_put_protected(struct ak_json *j, const struct protected_report *p)
 {
-	const struct protected_report *p = r->protected;
-
 	if (!p || (p->n == 0 && p->more == 0)) {
 		ak_json_null(j, "changes");
 		return;

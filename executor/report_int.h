@@ -70,7 +70,4 @@ size_t report_cow_bytes(const struct report *r);
 /** report_size_text() - bytes for people: "512 MiB", "1000 bytes" */
 void report_size_text(uint64_t bytes, char *buf, size_t size);
 
-/** report_put_changes() - the field "changes": null unless protected names changed in a direct run */
-void report_put_changes(struct ak_json *j, const struct report *r);
-
 #endif

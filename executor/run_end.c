@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #include "executor/cow_stay.h"
+#include "executor/report.h"
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_clock.h"
 #include "executor/shared/ak_json_out.h"
 #include "executor/shared/ak_msg.h"
-#include "executor/workspace/protected_scan.h"
 #include "lib/libak.h"
 
 #define EXIT_ERROR 1
@@ -51,35 +51,12 @@ static void put_paths(struct ak_json *j, const struct cow_close *c, bool protect
 	ak_json_arr_end(j);
 }
 
-/* of a direct run, as ak-exec/1 has it: what else has changed is not observed */
-static void put_protected(struct ak_json *j, const struct protected_report *p)
-{
-	ak_json_obj(j, "changes");
-	ak_json_null(j, "id");
-	ak_json_null(j, "files");
-	ak_json_arr(j, "protected");
-	for (size_t i = 0; i < p->n; i++) {
-		ak_json_obj(j, NULL);
-		ak_json_str(j, "path", p->list[i].path);
-		ak_json_str(j, "op", p->list[i].op == PROTECTED_ADDED ? "added" : "modified");
-		ak_json_obj_end(j);
-	}
-	ak_json_arr_end(j);
-	if (p->more > 0)
-		ak_json_u64(j, "protected_more", p->more);
-	ak_json_obj_end(j);
-}
-
 static void put_changes(struct ak_json *j, const struct run_end *e)
 {
 	const struct cow_close *c = e->changes;
 
-	if (!c && e->protected && e->protected->n + e->protected->more > 0) {
-		put_protected(j, e->protected);
-		return;
-	}
 	if (!c) {
-		ak_json_null(j, "changes");
+		report_put_protected(j, e->protected);
 		return;
 	}
 	ak_json_obj(j, "changes");

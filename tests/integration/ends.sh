@@ -423,6 +423,22 @@ wait_for pgrep -x -f "sleep 97$TAG"
 kill -KILL "$(pgrep -P "$P" -x ak-agent)"
 ended 1 error
 is "of an agent that has died" "$(js 'd["changes"]["protected"]' "$DIR/last")" "[{'path': '.envrc', 'op': 'added'}]"
+rm "$WS/.envrc"
+mkdir -p "$WS/.git/objects" "$WS/.git/refs"
+echo 'ref: refs/heads/m' >"$WS/.git/HEAD"
+printf '[user]\n\tname = x\n' >"$WS/.git/config"
+sleep 0.05
+say "$(call a bash '{"command":"printf \"[alias]\\n\\tx = !y\\n\" >>.git/config"}')" "$lasting" "$answer"
+"$AK" run -C "$WS" -y --write direct --api replay --replay "$R" -q -o json go </dev/null >"$O" 2>"$E" &
+P=$!
+wait_for pgrep -x -f "sleep 97$TAG"
+kill -KILL "$(pgrep -P "$P" -x ak-agent)"
+ended 1 error
+# null where it could not be looked into, as in root mode
+keys="['alias.x']"
+[ "$WHO" = root ] && keys=None
+is "with what it sets, as ak exec has it" "$(js 'd["changes"]["protected"]' "$DIR/last")" "[{'path': '.git/config', 'op': 'modified', 'keys': $keys}]"
+rm -r "$WS/.git"
 
 # no terminal, nothing on standard input: whatever would be asked is denied, and nothing waits. setsid: not even /dev/tty is there
 t never-waits
