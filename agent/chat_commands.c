@@ -110,7 +110,7 @@ static void clear(struct run *r)
 	history_release(&r->hist);
 	r->loop.meter = (struct prompt_meter){ 0 };
 	if (transcript_cleared(&r->transcript, &err) < 0)
-		run_out_warn(&r->out, "warning: %s", err.msg);
+		run_out_warn_err(&r->out, "", &err);
 	run_out_warn(&r->out, "the conversation begins anew; the workspace and the shell stay as they are");
 }
 
@@ -175,7 +175,7 @@ static void tell_model(struct run *r, const char *arg)
 			       "anew, and background jobs have ended.)", *arg ? "turn " : "this chat began", arg);
 	if (msg_set_text(&m, text, strlen(text)) == 0) {
 		if (transcript_add(&r->transcript, &m, &err) < 0)
-			run_out_warn(&r->out, "warning: %s", err.msg);
+			run_out_warn_err(&r->out, "", &err);
 		(void)history_join(&r->hist, &m);
 	}
 	msg_release(&m);

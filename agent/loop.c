@@ -120,7 +120,7 @@ static bool end_fault(struct loop *l, enum fault f)
 static void stored(struct loop *l, int rc, const struct ak_err *err)
 {
 	if (rc < 0)
-		run_out_warn(l->out, "warning: %s", err->msg);
+		run_out_warn_err(l->out, "", err);
 }
 
 /* a turn is whole: into the transcript and the history. @m is empty afterwards */
@@ -321,7 +321,7 @@ static bool run_calls(struct loop *l, struct turn *t)
 	/* before the first command runs: whatever happens then, what was asked for is on record */
 	stored(l, transcript_add(l->transcript, &t->reply.msg, &err), &err);
 	if (points_save(l->points, l->env->xc, &t->reply.msg, l->result->turns, &err) < 0)
-		run_out_warn(l->out, "warning: no checkpoint before this turn: %s", err.msg);
+		run_out_warn_err(l->out, "no checkpoint before this turn: ", &err);
 	l->env->alone = n == 1;
 	budget_tools(l->budget, n);
 	l->result->tool_calls += n;
@@ -398,7 +398,7 @@ static void trace(struct loop *l, struct turn *t, size_t ncalls)
 
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	if (trace_turn(l->trace, &tt, (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000, &err) < 0)
-		run_out_warn(l->out, "warning: %s", err.msg);
+		run_out_warn_err(l->out, "", &err);
 	session_about_turn(l->about, l->result, l->budget, AK_SESSION_NOT_ENDED);
 }
 

@@ -45,7 +45,7 @@ static void trace(struct loop *l, uint64_t iteration, const struct completion *c
 
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	if (trace_turn(l->trace, &tt, (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000, &err) < 0)
-		run_out_warn(l->out, "warning: %s", err.msg);
+		run_out_warn_err(l->out, "", &err);
 }
 
 /* the call itself, booked and traced. Return: 0; as provider_call() */
@@ -112,11 +112,11 @@ static bool replace(struct loop *l, size_t turns, const char *summary, struct lo
 	if (strlen(summary) + SUMMARY_MORE >= compact_gain(l->hist, turns))
 		return false;
 	if (compact_apply(l->hist, turns, summary, &err) < 0) {
-		run_out_warn(l->out, "warning: %s", err.msg);
+		run_out_warn_err(l->out, "", &err);
 		return false;
 	}
 	if (transcript_compacted(l->transcript, turns, summary, &err) < 0)
-		run_out_warn(l->out, "warning: %s", err.msg);
+		run_out_warn_err(l->out, "", &err);
 	after = all_bytes(l);
 	*ret = (struct loop_compaction){ .turns = turns, .tokens_before = tokens,
 					 .tokens_after = before ? (uint64_t)((double)tokens * (double)after / (double)before) : 0 };

@@ -100,6 +100,13 @@ void run_out_warn(struct run_out *o, const char *fmt, ...)
 	say(o, text);
 }
 
+void run_out_warn_err(struct run_out *o, const char *what, const struct ak_err *err)
+{
+	run_out_warn(o, "warning: %s%s", what, err->msg);
+	if (err->hint[0])	/* a line of its own: the two are too long for one */
+		run_out_warn(o, "  %s", err->hint);
+}
+
 static void put_out(struct run_out *o, const struct ak_buf *b)
 {
 	struct ak_err err = { 0 };

@@ -85,6 +85,8 @@ void run_out_results(struct run_out *o, const struct msg *m);
 void run_out_note(struct run_out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /** run_out_warn() - a line that is shown in any case */
 void run_out_warn(struct run_out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/** run_out_warn_err() - the same of something that failed, and its advice; @what: "" or what stands before it, with its ": " */
+void run_out_warn_err(struct run_out *o, const char *what, const struct ak_err *err);
 /** run_out_result() - the last word, in every form. Return: 0, or the errno of writing it. */
 int run_out_result(struct run_out *o, const struct run_result *r, const struct run_about *a);
 

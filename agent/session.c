@@ -18,6 +18,7 @@
 #include "agent/transcript.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_no_space.h"
 
 #define TRIES 16
 
@@ -36,13 +37,21 @@ static int check(int fd, const char *what, struct ak_err *err)
 	return 0;
 }
 
+/* Return: negative errno */
+static int not_made(int code, const char *what, struct ak_err *err)
+{
+	(void)ak_err_sys(err, code, "make the folder %s", what);
+	ak_no_space(err, AK_STATE_NO_SPACE);
+	return -code;
+}
+
 /* one folder below another, made where it is missing. Return: descriptor */
 static int step(int dir, const char *name, bool make, bool own, struct ak_err *err)
 {
 	AK_AUTO_FD fd = -1;
 
 	if (make && mkdirat(dir, name, 0700) < 0 && errno != EEXIST)
-		return ak_err_sys(err, errno, "make the folder %s", name);
+		return not_made(errno, name, err);
 	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (own ? O_NOFOLLOW : 0));
 	if (fd < 0)
 		return ak_err_sys(err, errno, "open the folder %s", name);
@@ -151,7 +160,7 @@ int session_new(char *const env[], bool ephemeral, const char *id, struct sessio
 		if (rc < 0 || ephemeral || mkdirat(top, s.id, 0700) == 0)
 			break;
 		if (errno != EEXIST || *id)
-			rc = ak_err_sys(err, errno, "make the folder of a session");
+			rc = not_made(errno, "of a session", err);
 	}
 	if (rc == 0 && !ephemeral) {
 		s.dir = step(top, s.id, false, true, err);

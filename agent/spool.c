@@ -12,6 +12,7 @@
 
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_no_space.h"
 #include "executor/shared/ak_parse.h"
 
 #define FOLDER "spool"
@@ -65,8 +66,11 @@ int spool_dir_open(struct spool_dir *d, int session_fd, uint64_t quota, struct a
 		*d = new;
 		return 0;
 	}
-	if (mkdirat(session_fd, FOLDER, 0700) < 0 && errno != EEXIST)
-		return ak_err_sys(err, errno, "make the folder %s", FOLDER);
+	if (mkdirat(session_fd, FOLDER, 0700) < 0 && errno != EEXIST) {
+		rc = ak_err_sys(err, errno, "make the folder %s", FOLDER);
+		ak_no_space(err, AK_STATE_NO_SPACE);
+		return rc;
+	}
 	new.fd = openat(session_fd, FOLDER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (new.fd < 0)
 		return ak_err_sys(err, errno, "open the folder %s", FOLDER);

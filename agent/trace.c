@@ -20,6 +20,7 @@
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_no_space.h"
 
 #define PIECE 65536u
 
@@ -73,8 +74,11 @@ static int open_file(int session_fd, struct ak_err *err)
 	struct stat st;
 	int rc;
 
-	if (fd < 0)
-		return ak_err_sys(err, errno, "open %s", TRACE_FILE);
+	if (fd < 0) {
+		rc = ak_err_sys(err, errno, "open %s", TRACE_FILE);
+		ak_no_space(err, AK_STATE_NO_SPACE);
+		return rc;
+	}
 	if (fstat(fd, &st) < 0)
 		rc = ak_err_sys(err, errno, "look at %s", TRACE_FILE);
 	else if (!S_ISREG(st.st_mode) || st.st_nlink != 1)
@@ -156,7 +160,9 @@ int trace_turn(struct trace *t, const struct trace_turn *turn, uint64_t now_ms, 
 	if (t->failed)
 		return 0;
 	t->failed = -rc;
-	return ak_err_sys(err, -rc, "write %s; the run goes on, its telemetry has a gap", TRACE_FILE);
+	(void)ak_err_sys(err, -rc, "write %s; the run goes on, its telemetry has a gap", TRACE_FILE);
+	ak_no_space(err, AK_STATE_NO_SPACE);
+	return rc;
 }
 
 void trace_close(struct trace *t)

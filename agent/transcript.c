@@ -15,6 +15,7 @@
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_json_out.h"
+#include "executor/shared/ak_no_space.h"
 
 #define SCHEMA "ak-session/1"
 #define HEAD_MAX (1u << 20)
@@ -101,6 +102,7 @@ static int write_line(struct transcript *t, struct ak_buf *b, struct ak_err *err
 	if (rc < 0) {
 		t->failed = -rc;
 		(void)ak_err_sys(err, -rc, "the session cannot be stored any more");
+		ak_no_space(err, AK_STATE_NO_SPACE);
 	}
 	return rc;
 }

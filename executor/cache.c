@@ -27,7 +27,7 @@ static int open_folder(const char *state, const char *kind, bool make)
 	if (!state || snprintf(path, sizeof(path), "%s/%s", state, kind) >= (int)sizeof(path))
 		return -ENOENT;
 	if (make)
-		hostinfo_make_path(path);
+		(void)hostinfo_make_path(path);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;

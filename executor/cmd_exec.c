@@ -251,7 +251,8 @@ static int end_changes(struct exec_run *r, struct ak_err *err)
 	int e = cow_end(&r->cow, apply, err, &warn);
 
 	if (warn.code)
-		plan_notice(&r->p.plan, "the changes could not be listed and are kept as %s: %s", r->cow.cs.id, warn.msg);
+		plan_notice(&r->p.plan, "the changes could not be listed and are kept as %s: %s%s%s", r->cow.cs.id, warn.msg, warn.hint[0] ? " - " : "",
+			    warn.hint);
 	if (e < 0)
 		r->stage = "apply";
 	if (r->cow.applied)

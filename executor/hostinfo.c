@@ -283,9 +283,10 @@ void hostinfo_release(struct hostinfo *h)
 	*h = (struct hostinfo){0};
 }
 
-void hostinfo_make_path(const char *path)
+int hostinfo_make_path(const char *path)
 {
 	char part[PATH_MAX] AK_UNINIT;
+	int first = 0;
 
 	for (const char *p = path + 1; *p; p++) {
 		size_t n = (size_t)(p - path);
@@ -294,9 +295,13 @@ void hostinfo_make_path(const char *path)
 			continue;
 		memcpy(part, path, n);
 		part[n] = '\0';
-		(void)mkdir(part, 0700);	/* mostly there already; the last step tells */
+		/* mostly there already; the last step tells */
+		if (mkdir(part, 0700) < 0 && errno != EEXIST && first == 0)
+			first = -errno;
 	}
-	(void)mkdir(path, 0700);
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return first ? first : -errno;
+	return 0;
 }
 
 bool hostinfo_make_own(const struct hostinfo *h, const char *workspace)
@@ -309,7 +314,7 @@ bool hostinfo_make_own(const struct hostinfo *h, const char *workspace)
 	for (size_t i = 0; real && i < 2; i++) {
 		if (!ak_path_below(own[i], real) || access(own[i], F_OK) == 0)
 			continue;
-		hostinfo_make_path(own[i]);
+		(void)hostinfo_make_path(own[i]);
 		made = true;
 	}
 	free(real);

@@ -42,8 +42,11 @@ void hostinfo_release(struct hostinfo *h);
  */
 bool hostinfo_make_own(const struct hostinfo *h, const char *workspace);
 
-/** hostinfo_make_path() - make a folder and those above it that are missing, 0700. Best effort: its use tells. */
-void hostinfo_make_path(const char *path);
+/**
+ * hostinfo_make_path() - make a folder and those above it that are missing, 0700
+ * Best effort: its use tells. Return: 0; negative errno, why the first that is not there could not be made.
+ */
+int hostinfo_make_path(const char *path);
 
 /** hostinfo_home_of() - the home of @uid by /etc/passwd, resolved. Return: malloc'ed; NULL when there is none. */
 char *hostinfo_home_of(uid_t uid);

@@ -18,6 +18,7 @@
 #include "executor/plan.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_no_space.h"
 #include "executor/shared/ak_tree.h"
 #include "executor/workspace/fsat.h"
 
@@ -47,16 +48,19 @@ static int open_base(struct plain *x, const char *path, struct ak_err *err)
 	char base[4096];
 	const char *slash = strrchr(path, '/');
 	int n = snprintf(base, sizeof(base), "%.*s", (int)(slash - path), path);
+	int made;
 
 	if (n <= 0 || n >= (int)sizeof(base))
 		return ak_err_set(err, ENAMETOOLONG, "the state folder's name is too long");
-	hostinfo_make_path(base);
+	made = hostinfo_make_path(base);
 	x->base = open(base, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (x->base < 0) {
-		int e = errno;
+		int e = errno == ENOENT && made < 0 ? -made : errno;
 
 		(void)ak_err_sys(err, e, "open %s, in which commands without namespaces have a private folder", base);
-		ak_err_hint(err, "set XDG_STATE_HOME to a folder that can be written to");
+		ak_no_space(err, AK_STATE_NO_SPACE);
+		if (e != ENOSPC && e != EDQUOT)
+			ak_err_hint(err, "set XDG_STATE_HOME to a folder that can be written to");
 		return -e;
 	}
 	return check_own(x->base, base, err);
@@ -109,14 +113,17 @@ static void remove_leftovers(int base)
 static int make_scratch(struct plain *x, const char *path, struct ak_err *err)
 {
 	const char *name = strrchr(path, '/') + 1;
+	int r = 0;
 
 	if (flock(x->base, LOCK_SH) < 0 || mkdirat(x->base, name, 0700) < 0)
-		return ak_err_sys(err, errno, "make the private folder %s", path);
-	x->scratch = openat(x->base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (x->scratch < 0 || flock(x->scratch, LOCK_EX | LOCK_NB) < 0 || flock(x->base, LOCK_UN) < 0 ||
-	    mkdirat(x->scratch, "home", 0700) < 0 || mkdirat(x->scratch, "tmp", 0700) < 0)
-		return ak_err_sys(err, errno, "make the private folder %s", path);
-	return 0;
+		r = ak_err_sys(err, errno, "make the private folder %s", path);
+	if (r == 0)
+		x->scratch = openat(x->base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (r == 0 && (x->scratch < 0 || flock(x->scratch, LOCK_EX | LOCK_NB) < 0 || flock(x->base, LOCK_UN) < 0 ||
+		       mkdirat(x->scratch, "home", 0700) < 0 || mkdirat(x->scratch, "tmp", 0700) < 0))
+		r = ak_err_sys(err, errno, "make the private folder %s", path);
+	ak_no_space(r < 0 ? err : NULL, AK_STATE_NO_SPACE);
+	return r;
 }
 
 /* --- the tree --- */

@@ -19,6 +19,7 @@
 #include "executor/shared/ak_dir.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_no_space.h"
 
 #define CLAIM_TRIES 40u		/* a lock may be held for a moment by somebody who only looks */
 #define CLAIM_WAIT_NS 5000000
@@ -77,17 +78,28 @@ int runtime_open_dir(int dir, const char *name, const char *shown, struct ak_err
 	return r < 0 ? r : ak_fd_take(&fd);
 }
 
+#define NO_ROOM "free space on the disk of the runtime folder, or set XDG_RUNTIME_DIR to another folder of yours with mode 0700"
+
+/* Return: negative errno */
+static int not_made(int code, const char *folder, const char *name, struct ak_err *err)
+{
+	(void)ak_err_sys(err, code, "make %s/%s", folder, name);
+	ak_no_space(err, NO_ROOM);
+	return -code;
+}
+
 /* the folders above ak's own are made as hostinfo_make_own() makes them; $XDG_RUNTIME_DIR must be there */
 static int make_dirs(const struct hostinfo *h, struct ak_err *err)
 {
 	const char *xdg = hostinfo_env(h, "XDG_RUNTIME_DIR");
 
 	if (!xdg || xdg[0] != '/')
-		hostinfo_make_path(h->state_dir);
+		(void)hostinfo_make_path(h->state_dir);
 	if (mkdir(h->runtime_dir, 0700) == 0 || errno == EEXIST)
 		return 0;
 	(void)ak_err_sys(err, errno, "make the runtime folder %s", h->runtime_dir);
-	if (xdg && errno == ENOENT)
+	ak_no_space(err, NO_ROOM);
+	if (xdg && err->code == ENOENT)
 		ak_err_hint(err, "set XDG_RUNTIME_DIR to a folder that exists, or unset it");
 	return -err->code;
 }
@@ -191,13 +203,13 @@ static int try_claim(const struct runtime *rt, const char *dir_name, struct runt
 	int r;
 
 	if (mkdirat(rt->dir, dir_name, 0700) < 0 && errno != EEXIST)
-		return ak_err_sys(err, errno, "make %s/%s", rt->path, dir_name);
+		return not_made(errno, rt->path, dir_name, err);
 	dir = runtime_open_dir(rt->dir, dir_name, dir_name, err);
 	if (dir < 0)
 		return dir == -ENOENT ? 0 : dir;
 	alive = runtime_open_alive(dir, true);
 	if (alive < 0)
-		return alive == -ENOENT ? 0 : ak_err_sys(err, -alive, "open %s/%s/" RUNTIME_ALIVE, rt->path, dir_name);
+		return alive == -ENOENT ? 0 : not_made(-alive, rt->path, dir_name, err);
 	r = runtime_lock(alive, LOCK_EX);
 	if (r < 0)
 		return ak_err_sys(err, -r, "lock %s/%s/" RUNTIME_ALIVE, rt->path, dir_name);
@@ -256,7 +268,10 @@ static int write_facts(const struct runtime_slot *s, const struct runtime_facts 
 	ak_buf_release(&b);
 	if (r == 0 && renameat(s->dir, RUNTIME_FACTS_NEW, s->dir, RUNTIME_FACTS) < 0)
 		r = -errno;
-	return r < 0 ? ak_err_sys(err, -r, "write the facts of sandbox %s", s->name) : 0;
+	if (r < 0)
+		(void)ak_err_sys(err, -r, "write the facts of sandbox %s", s->name);
+	ak_no_space(r < 0 ? err : NULL, NO_ROOM);
+	return r;
 }
 
 int runtime_listen(struct runtime_slot *s, const struct runtime_facts *f, struct ak_err *err)

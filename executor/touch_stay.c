@@ -14,6 +14,7 @@
 
 #include "executor/hostinfo.h"
 #include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_no_space.h"
 #include "executor/shared/ak_session_file.h"
 #include "executor/workspace/fsat.h"
 #include "executor/workspace/owner.h"
@@ -69,8 +70,12 @@ static int open_folder(const struct hostinfo *h, uint32_t uid, uint32_t gid, str
 	if (top < 0)
 		return top;
 	(void)snprintf(name, sizeof(name), "u%u", uid);
-	if (mkdirat(top, name, 0700) < 0 && errno != EEXIST)
-		return ak_err_sys(err, errno, "make %s/touched/%s", h->state_dir, name);
+	if (mkdirat(top, name, 0700) < 0 && errno != EEXIST) {
+		int r = ak_err_sys(err, errno, "make %s/touched/%s", h->state_dir, name);
+
+		ak_no_space(err, AK_STATE_NO_SPACE);
+		return r;
+	}
 	dir = openat(top, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir < 0 || (geteuid() == 0 && fchown(dir, uid, gid) < 0))
 		return ak_err_sys(err, errno, "open %s/touched/%s", h->state_dir, name);

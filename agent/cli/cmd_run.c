@@ -233,7 +233,7 @@ static int name_session(struct run *r)
 	int rc = ak_session(r->xc.cl, r->session.id, r->session.dir >= 0 ? AK_SESSION_STORED : 0, &t, err);
 
 	if (rc == -EREMOTEIO) {
-		run_out_warn(&r->out, "warning: write_file and edit_file write nothing in this run, since nothing can be kept for rollback: %s", err->msg);
+		run_out_warn_err(&r->out, "write_file and edit_file write nothing in this run, since nothing can be kept for rollback: ", err);
 		*err = (struct ak_err){ 0 };
 		return 0;
 	}
@@ -346,7 +346,7 @@ int run_say(struct run *r, const char *task, size_t len)
 	if (rc == 0)
 		rc = text.failed ? -ENOMEM : msg_set_text(&m, text.data, text.len);
 	if (rc == 0 && transcript_add(&r->transcript, &m, err) < 0)
-		run_out_warn(&r->out, "warning: %s", err->msg);
+		run_out_warn_err(&r->out, "", err);
 	if (rc == 0)
 		rc = history_join(&r->hist, &m);
 	msg_release(&m);
@@ -537,7 +537,7 @@ static void finish_changes(struct run *r)
 		r->result.has_changes = true;
 		tell_changes(r, apply);
 	} else if (r->result.end != RUN_SANDBOX) {
-		run_out_warn(&r->out, "warning: what became of the changes is not known (see ak sessions list): %s", err.msg);
+		run_out_warn_err(&r->out, "what became of the changes is not known (see ak sessions list): ", &err);
 		if (r->result.end == RUN_DONE) {
 			r->result.err = err;
 			(void)fail(r, RUN_ERROR);

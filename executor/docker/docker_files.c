@@ -19,6 +19,7 @@
 #include "executor/shared/ak_dir.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_no_space.h"
 #include "executor/shared/ak_parse.h"
 
 #define STAT_MAX 4096u
@@ -105,12 +106,19 @@ static void sweep(const char *dir, const struct docker_owner *self)
 	ak_dir_close(&d);
 }
 
+static int not_made(const char *path, int code, struct ak_err *err)
+{
+	(void)ak_err_sys(err, code, "make %s", path);
+	ak_no_space(err, AK_STATE_NO_SPACE);
+	return -code;
+}
+
 static int make_file(const char *path, const char *text, size_t len, struct ak_err *err)
 {
 	AK_AUTO_FD fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	int r = fd < 0 ? -errno : ak_write_all(fd, text, len);
 
-	return r < 0 ? ak_err_sys(err, -r, "make %s", path) : 0;
+	return r < 0 ? not_made(path, -r, err) : 0;
 }
 
 int docker_files_make(const char *state, const struct docker_owner *self, const char *env, size_t env_len, struct docker_files *ret,
@@ -124,9 +132,9 @@ int docker_files_make(const char *state, const struct docker_owner *self, const 
 	docker_owner_write(self, owner);
 	if (snprintf(dir, sizeof(dir), "%s/docker", state) >= PATH_MAX - (int)DOCKER_OWNER_BYTES - 8)
 		return ak_err_set(err, ENAMETOOLONG, "the path of ak's state folder is too long");
-	hostinfo_make_path(dir);
+	r = hostinfo_make_path(dir);
 	if (lstat(dir, &st) < 0)
-		return ak_err_sys(err, errno, "make %s", dir);
+		return not_made(dir, r < 0 ? -r : errno, err);
 	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 0077))
 		return ak_err_set(err, EPERM, "%.400s must be a folder of yours with mode 0700", dir);
 	memcpy(ret->dir, dir, sizeof(dir));
@@ -168,7 +176,7 @@ int docker_files_box(const struct docker_owner *self, const void *init, size_t l
 	docker_owner_write(self, owner);
 	(void)snprintf(path, sizeof(path), "%.*s/%s.box", PATH_MAX - 200, f->dir, owner);
 	if (mkdir(path, 0700) < 0)
-		return ak_err_sys(err, errno, "make %s", path);
+		return not_made(path, errno, err);
 	memcpy(f->box, path, sizeof(path));
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir < 0 || fchmod(dir, 0755) < 0)
@@ -177,7 +185,7 @@ int docker_files_box(const struct docker_owner *self, const void *init, size_t l
 	r = fd < 0 ? -errno : ak_write_all(fd, init, len);
 	if (r == 0 && fchmod(fd, 0555) < 0)
 		r = -errno;
-	return r < 0 ? ak_err_sys(err, -r, "make %s/" DOCKER_INIT, path) : listen_in(dir, err);
+	return r < 0 ? not_made(path, -r, err) : listen_in(dir, err);
 }
 
 void docker_files_taken(const struct docker_files *f)

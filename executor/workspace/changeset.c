@@ -18,6 +18,7 @@
 #include "executor/shared/ak_dir.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_no_space.h"
 #include "executor/shared/ak_parse.h"
 #include "executor/shared/ak_wire.h"
 #include "executor/workspace/changeset_again.h"
@@ -171,8 +172,7 @@ int changeset_create(int sessions, const struct changeset_meta *meta, const stru
 	else
 		r = state_name_dir(sessions, made, CHANGESET_PREFIX, cs.id, sizeof(cs.id), err);
 	if (r < 0) {
-		if (r == -ENOSPC || r == -EDQUOT)
-			ak_err_hint(err, "make room there, or set XDG_STATE_HOME to a folder on another disk");
+		ak_no_space(err, AK_STATE_NO_SPACE);
 		(void)ws_remove(sessions, made, NULL);
 		changeset_close(&cs);
 		return r;
@@ -349,6 +349,13 @@ int changeset_open_workspace(const struct changeset *cs, struct ak_err *err)
 	return -ESTALE;
 }
 
+/* it could not be written, but what it holds is there. Return: @r */
+static int stays(const struct changeset *cs, int r, struct ak_err *err)
+{
+	ak_no_space(err, AK_STATE_NO_SPACE_KEPT_FMT, cs->id);
+	return r;
+}
+
 int changeset_store(const struct changeset *cs, const struct journal *j, struct ak_err *err)
 {
 	struct ak_buf b = { .max = JOURNAL_BYTES_MAX + 64u };
@@ -361,7 +368,7 @@ int changeset_store(const struct changeset *cs, const struct journal *j, struct 
 		r = -errno;
 	if (r < 0)
 		(void)unlinkat(cs->dir, JOURNAL_NEW, 0);
-	return r < 0 ? ak_err_sys(err, -r, "write the journal of changeset %s", cs->id) : 0;
+	return r < 0 ? stays(cs, ak_err_sys(err, -r, "write the journal of changeset %s", cs->id), err) : 0;
 }
 
 int changeset_load(const struct changeset *cs, struct journal *ret, struct ak_err *err)
@@ -406,7 +413,7 @@ int changeset_mark(const struct changeset *cs, bool on, struct ak_err *err)
 
 	if (on) {
 		r = write_new(cs->dir, APPLYING, "", 0);
-		return r < 0 ? ak_err_sys(err, -r, "mark the changeset %s", cs->id) : 0;
+		return r < 0 ? stays(cs, ak_err_sys(err, -r, "mark the changeset %s", cs->id), err) : 0;
 	}
 	if (unlinkat(cs->dir, APPLYING, 0) < 0 && errno != ENOENT)
 		return ak_err_sys(err, errno, "mark the changeset %s", cs->id);
@@ -437,7 +444,11 @@ int changeset_renew(struct changeset *cs, const struct ws_ident *top, struct ak_
 		r = -errno;
 	if (r < 0)
 		cs->meta.start_ns = start_ns;
-	return r < 0 ? ak_err_sys(err, -r, "begin the changeset %s anew", cs->id) : 0;
+	if (r < 0) {
+		(void)ak_err_sys(err, -r, "begin the changeset %s anew", cs->id);
+		ak_no_space(err, AK_STATE_NO_SPACE);	/* what it held is dealt with */
+	}
+	return r;
 }
 
 int changeset_remove(int sessions, struct changeset *cs, struct ak_err *err)

@@ -8,9 +8,12 @@
 #include <unistd.h>
 
 #include "executor/shared/ak_err.h"
+#include "executor/shared/ak_no_space.h"
 
 int changeset_again(const struct changeset *cs, struct ak_err *err)
 {
+	int r = 0;
+
 	if (changeset_has(cs, "applying")) {
 		(void)ak_err_set(err, EBUSY, "the changes %s were taken over in part", cs->id);
 		ak_err_hint(err, "`ak apply %s` goes on with that, `ak discard %s` throws the rest away", cs->id, cs->id);
@@ -18,8 +21,9 @@ int changeset_again(const struct changeset *cs, struct ak_err *err)
 	}
 	/* a run that was killed has left none; what an earlier one knew counts then */
 	if (renameat(cs->dir, "journal", cs->dir, CHANGESET_BEFORE) < 0 && errno != ENOENT)
-		return ak_err_sys(err, errno, "open the changeset %s again", cs->id);
-	return 0;
+		r = ak_err_sys(err, errno, "open the changeset %s again", cs->id);
+	ak_no_space(r < 0 ? err : NULL, AK_STATE_NO_SPACE_KEPT_FMT, cs->id);
+	return r;
 }
 
 int changeset_remember(const struct changeset *cs, struct journal *j, struct ak_err *err)

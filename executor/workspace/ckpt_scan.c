@@ -16,6 +16,7 @@
 #include "executor/shared/ak_buf.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_no_space.h"
 #include "executor/workspace/ckpt_ahead.h"
 #include "executor/workspace/ckpt_below.h"
 #include "executor/workspace/ckpt_open.h"
@@ -245,8 +246,7 @@ static int read_file(struct scan *w, const struct ws_entry *we, struct ckpt_entr
 static int failed(int code, const char *path, struct ak_err *err)
 {
 	(void)ak_err_sys(err, code, "keep \"%.200s\"", path);
-	if (code == ENOSPC || code == EDQUOT)
-		ak_err_hint(err, CKPT_NO_SPACE);
+	ak_no_space(err, CKPT_NO_SPACE);
 	return -code;
 }
 

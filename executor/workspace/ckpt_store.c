@@ -18,6 +18,7 @@
 #include "executor/shared/ak_dir.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_no_space.h"
 #include "executor/workspace/state.h"
 
 #define KEY_HEX 24
@@ -129,6 +130,7 @@ int ckpt_store_open(const struct hostinfo *h, const char *workspace, bool make, 
 		ak_err_hint(err, "`ak checkpoint save` makes one; -C names another workspace");
 	} else if (err && err->code == 0) {
 		(void)ak_err_sys(err, -r, "open the checkpoints of %.300s in %.300s", workspace, h->state_dir);
+		ak_no_space(err, CKPT_NO_SPACE);
 	}
 	return r;
 }
@@ -227,8 +229,7 @@ int ckpt_store_save(struct ckpt_store *s, const struct ckpt_tree *t, char ret_id
 		r = write_tree(s, t, id);
 	if (r < 0) {
 		(void)ak_err_sys(err, -r, "write the checkpoint");
-		if (r == -ENOSPC || r == -EDQUOT)
-			ak_err_hint(err, CKPT_NO_SPACE);
+		ak_no_space(err, CKPT_NO_SPACE);
 		return r;
 	}
 	/* it is the tree as last seen, too */
@@ -490,7 +491,10 @@ int ckpt_store_begin(struct ckpt_store *s, const struct ckpt_journal *j, struct 
 	/* contents and checkpoints are on the disk already: ckpt_store_save() */
 	if (r == 0 && fsync(s->dir) < 0)
 		r = -errno;
-	return r < 0 ? ak_err_sys(err, -r, "write down what is going to be restored") : 0;
+	if (r < 0)
+		(void)ak_err_sys(err, -r, "write down what is going to be restored");
+	ak_no_space(r < 0 ? err : NULL, CKPT_NO_SPACE);
+	return r;
 }
 
 void ckpt_store_end(struct ckpt_store *s)

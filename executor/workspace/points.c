@@ -13,6 +13,7 @@
 #include "executor/shared/ak_dir.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_no_space.h"
 #include "executor/shared/ak_parse.h"
 #include "executor/workspace/layer_copy.h"
 #include "executor/workspace/scan.h"
@@ -24,6 +25,14 @@
 #define UPPER_NEW "upper.new"
 #define EXCHANGE 2u	/* RENAME_EXCHANGE, linux/fs.h */
 
+/* the state folder's disk: a quota of our own says so itself. Return: @r */
+static int no_room(int r, struct ak_err *err)
+{
+	if (r == -ENOSPC)
+		ak_no_space(err, AK_STATE_NO_SPACE);
+	return r;
+}
+
 static int new_folder(int at, const char *name, struct ak_err *err)
 {
 	int r = ws_remove(at, name, err);
@@ -32,7 +41,7 @@ static int new_folder(int at, const char *name, struct ak_err *err)
 	if (r < 0)
 		return r;
 	if (mkdirat(at, name, 0700) < 0)
-		return ak_err_sys(err, errno, "make a folder for a checkpoint");
+		return no_room(ak_err_sys(err, errno, "make a folder for a checkpoint"), err);
 	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return fd < 0 ? ak_err_sys(err, errno, "open the folder of a checkpoint") : fd;
 }
@@ -130,7 +139,7 @@ int points_save(struct points *p, const struct changeset *cs, uint64_t max_bytes
 	to = new_folder(p->dir, POINT_NEW, err);
 	if (to < 0)
 		return to;
-	r = layer_copy(cs->upper, to, &b, &c, err);
+	r = no_room(layer_copy(cs->upper, to, &b, &c, err), err);
 	/* under its number it is whole */
 	if (r == 0 && renameat(p->dir, POINT_NEW, p->dir, name) < 0)
 		r = ak_err_sys(err, errno, "put a checkpoint in its place");
@@ -177,7 +186,7 @@ int points_restore(const struct points *p, struct changeset *cs, uint32_t number
 	to = new_folder(layer, UPPER_NEW, err);
 	if (to < 0)
 		return to;
-	r = layer_copy(from, to, NULL, &c, err);
+	r = no_room(layer_copy(from, to, NULL, &c, err), err);
 	if (r == 0)
 		r = change_places(layer, &to, cs, err);
 	/* what was there before, or what could not be finished; else it goes with the changeset */

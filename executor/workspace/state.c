@@ -18,6 +18,7 @@
 #include "executor/runtime_int.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_no_space.h"
 
 #define ID_TRIES 100
 #define ID_HEX 6
@@ -71,21 +72,29 @@ static int not_yours(int r, struct ak_err *err)
 	return r;
 }
 
+/* nothing new finds room there. Return: @r */
+static int no_room(int r, struct ak_err *err)
+{
+	ak_no_space(err, AK_STATE_NO_SPACE);
+	return r;
+}
+
 int state_open(const struct hostinfo *h, const char *sub, bool make, struct ak_err *err)
 {
 	char shown[4096];
 	AK_AUTO_FD top = -1;
+	int made = make ? hostinfo_make_path(h->state_dir) : 0;
 
-	if (make)
-		hostinfo_make_path(h->state_dir);
-	else if (access(h->state_dir, F_OK) < 0 && errno == ENOENT)
+	if (!make && access(h->state_dir, F_OK) < 0 && errno == ENOENT)
 		return -ENOENT;
 	top = runtime_open_dir(AT_FDCWD, h->state_dir, h->state_dir, err);
+	if (top == -ENOENT && made < 0)
+		return no_room(ak_err_sys(err, -made, "make the state folder %s", h->state_dir), err);
 	if (top < 0)
 		return not_yours(top, err);
 	(void)snprintf(shown, sizeof(shown), "%s/%s", h->state_dir, sub);
 	if (make && mkdirat(top, sub, 0700) < 0 && errno != EEXIST)
-		return ak_err_sys(err, errno, "make %s", shown);
+		return no_room(ak_err_sys(err, errno, "make %s", shown), err);
 	if (!make && faccessat(top, sub, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
 		return -ENOENT;
 	return not_yours(runtime_open_dir(top, sub, shown, err), err);
@@ -112,7 +121,7 @@ int state_new_dir(int dir, char ret[static STATE_NEW_MAX], struct ak_err *err)
 		if (mkdirat(dir, ret, 0700) < 0) {
 			if (errno == EEXIST)
 				continue;
-			return ak_err_sys(err, errno, "make a folder in the state folder");
+			return no_room(ak_err_sys(err, errno, "make a folder in the state folder"), err);
 		}
 		fd = openat(dir, ret, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		return fd < 0 ? ak_err_sys(err, errno, "open a folder in the state folder") : fd;
@@ -133,7 +142,7 @@ int state_name_dir(int dir, const char *made, const char *prefix, char *ret, siz
 		if (renameat(dir, made, dir, ret) == 0)
 			return 0;
 		if (errno != EEXIST && errno != ENOTEMPTY)
-			return ak_err_sys(err, errno, "name a folder in the state folder");
+			return no_room(ak_err_sys(err, errno, "name a folder in the state folder"), err);
 	}
 	return ak_err_set(err, EEXIST, "no free id found in the state folder");
 }

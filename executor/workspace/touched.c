@@ -14,6 +14,7 @@
 
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
+#include "executor/shared/ak_no_space.h"
 #include "executor/shared/ak_session_file.h"
 #include "executor/workspace/ckpt_make.h"
 #include "executor/workspace/ckpt_store.h"
@@ -148,6 +149,7 @@ int touched_open(int dir, int root, struct touched *ret, struct ak_err *err)
 	if (r == 0)
 		r = read_list(&t, err);
 	if (r < 0) {
+		ak_no_space(err, AK_STATE_NO_SPACE);
 		touched_close(&t);
 		return r;
 	}
@@ -241,8 +243,11 @@ int touched_record(struct touched *t, const char *path, struct ak_err *err)
 	r = look(t, path, link, &e);
 	if (r == 0)
 		r = write_record(t, &e);
-	if (r < 0)
-		return ak_err_sys(err, -r, "keep \"%.200s\" before it is changed", path);
+	if (r < 0) {
+		(void)ak_err_sys(err, -r, "keep \"%.200s\" before it is changed", path);
+		ak_no_space(err, AK_STATE_NO_SPACE);
+		return r;
+	}
 	return add(&t->files, &e, err);
 }
 
@@ -415,7 +420,9 @@ int touched_rollback(struct touched *t, size_t *ret_count, struct ak_err *err)
 	r = !done ? -ENOMEM : t->files.n > 0 ? name_tmp(t) : 0;
 	if (r < 0) {
 		free(done);
-		return ak_err_sys(err, -r, "begin to take back files");
+		(void)ak_err_sys(err, -r, "begin to take back files");
+		ak_no_space(err, "free space on the disk of the state folder (XDG_STATE_HOME, else ~/.local/state) and roll back again: their old state is kept there");
+		return r;
 	}
 	*ret_count = take_all(t, done);
 	r = tell_rest(t, done, *ret_count, err);

@@ -470,7 +470,23 @@ if [ "$WHO" = root ]; then
 	run env XDG_STATE_HOME="$DIR/small" "$AK" exec -C "$WS" --write cow -c 'head -c 4m /dev/zero >f; echo rc=$?; echo small >s 2>/dev/null; exit 0'
 	is "the command sees it" "$(out)" "rc=1"
 	is "and is told of" "$RC" 0
-	run env XDG_STATE_HOME="$DIR/small" "$AK" discard
+	like "and what to do" "$(err)" "write the journal of changeset c-[0-9a-f]+: No space left on device .* - free space on the disk of the state folder .* nothing is lost, the changes are kept there as c-"
+	run env -C "$WS" XDG_STATE_HOME="$DIR/small" "$AK" apply
+	is "still full" "$RC" 1
+	like "the same of apply" "$(err)" "write the journal .* - free space on the disk of the state folder"
+	mount -o remount,size=16m "$DIR/small"
+	run env -C "$WS" XDG_STATE_HOME="$DIR/small" "$AK" diff --stat
+	like "nothing is lost" "$(out)" "f \\| .* -> [1-9][0-9]{5,}"
+	run env -C "$WS" XDG_STATE_HOME="$DIR/small" "$AK" discard
+	is "discarded" "$RC" 0
+	umount "$DIR/small"
+	mount -t tmpfs -o nr_inodes=2 none "$DIR/small"
+	touch "$DIR/small/a"
+	run env XDG_STATE_HOME="$DIR/small" "$AK" exec -C "$WS" --write cow true
+	is "no folder can be made" "$RC" 125
+	like "named" "$(err)" "make the state folder .*/small/ak: No space left on device .* - free space .* set XDG_STATE_HOME to a folder on another disk"
+	umount "$DIR/small"
+	mount -t tmpfs -o size=2m none "$DIR/small"
 	run "$AK" exec -C "$DIR/smallws" --write cow -q -c 'echo new >f; head -c 3m /dev/zero >z; echo x >zz'
 	run env -C "$DIR/smallws" "$AK" apply
 	is "apply: refused" "$RC" 1
