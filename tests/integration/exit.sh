@@ -83,6 +83,19 @@ if [ -z "$PY" ]; then skip "no python3"; else
 	is output "$(out)" -1
 fi
 
+t "RES:limits-under-which-ak-cannot-start"
+if need prlimit; then
+	run prlimit --data=1000000 "$AK" exec -C "$WS" -- touch MARK
+	refused 125 '^ak: the limit of data memory \(ulimit -d, RLIMIT_DATA\) is too low for ak to start - raise it to 1280 kB or more$'
+	is "one line" "$(wc -l <"$E")" 1
+	run prlimit --data=1310720 "$AK" --version
+	is "control: the least" "$RC" 0
+	run prlimit --as=3000000 "$AK" exec -C "$WS" -- touch MARK
+	refused 125 '^ak: the limit of address space \(ulimit -v, RLIMIT_AS\) is too low for ak to start - raise it to 4096 kB or more$'
+	run prlimit --as=4194304 "$AK" --version
+	is "control: the least of it" "$RC" 0
+fi
+
 t "0:host-left-as-found"
 left() {
 	cat /proc/self/mountinfo
