@@ -50,6 +50,15 @@ void changes_path(struct ak_buf *out, const char *path)
 		visible_quote(out, path);
 }
 
+void changes_by(struct ak_buf *out, const struct change *ch)
+{
+	if (!ch->by)
+		return;
+	ak_buf_str(out, " (by ");
+	changes_path(out, ch->by);
+	ak_buf_str(out, ")");
+}
+
 int changes_begin(struct changes *c, char *const env[], struct ak_err *err)
 {
 	int r = hostinfo_get(env, &c->host, err);

@@ -75,6 +75,9 @@ int changes_discard(struct changes *c, struct ak_err *err);
 
 void changes_release(struct changes *c);
 
+/** changes_by() - " (by NAME)", where @ch is protected as what that name leads to; else nothing */
+void changes_by(struct ak_buf *out, const struct change *ch);
+
 /** changes_path() - a path for people: as it is when it is plain, else quoted and escaped */
 void changes_path(struct ak_buf *out, const char *path);
 

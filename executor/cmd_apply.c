@@ -54,8 +54,11 @@ static void list(const struct apply *a, enum apply_state state, const char *what
 			continue;
 		(void)snprintf(path, sizeof(path), "%.*s", n > 0 ? (int)n : (int)WS_PATH_MAX, a->j->v[i].path);
 		changes_path(&b, path);
+		ak_buf_printf(&b, " (%s%s)", change_op_name(op), n > 0 ? ", as a whole" : "");
+		if (state == APPLY_PROTECTED)
+			changes_by(&b, &a->j->v[i]);
 		if (!b.failed)
-			changes_say("%s: %s (%s%s)", what, b.data, change_op_name(op), n > 0 ? ", as a whole" : "");
+			changes_say("%s: %s", what, b.data);
 		ak_buf_release(&b);
 		shown++;
 	}

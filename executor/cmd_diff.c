@@ -67,7 +67,9 @@ static int show_stat(struct changes *c, const struct apply *a, struct ak_buf *ou
 			put_size(out, &ch->old);
 			ak_buf_str(out, " -> ");
 			put_size(out, &ch->now);
-			ak_buf_printf(out, "%s%s%s\n", protected ? " [protected]" : "",
+			ak_buf_str(out, protected ? " [protected]" : "");
+			changes_by(out, ch);
+			ak_buf_printf(out, "%s%s\n",
 				      a->state[i] == APPLY_CONFLICT ? " [changed outside]" : "",
 				      ch->flags & CHANGE_SPECIAL ? " [never applied]" : "");
 			n++;
@@ -171,6 +173,8 @@ static int show_json(struct changes *c, const struct apply *a, struct ak_buf *ou
 		stage_attributes(&src, ch, put_attribute, &j);
 		ak_json_arr_end(&j);
 		ak_json_bool(&j, "protected", ch->flags & (CHANGE_PROTECTED | CHANGE_LISTED));
+		if (ch->by)
+			ak_json_str(&j, "protected_by", ch->by);
 		ak_json_bool(&j, "conflict", a->state[i] == APPLY_CONFLICT);
 		ak_json_bool(&j, "applied", a->state[i] == APPLY_DONE);
 		ak_json_obj_end(&j);

@@ -31,6 +31,7 @@ static void note(struct stage *s, const struct change *ch, const char *what)
 {
 	ak_buf_printf(s->notes, "%s%s: ", ch->flags & CHANGE_PROTECTED ? "[protected] " : "", what);
 	changes_path(s->notes, ch->path);
+	changes_by(s->notes, ch);
 	ak_buf_str(s->notes, "\n");
 }
 

@@ -159,6 +159,8 @@ static void changes_json(const struct journal *journal, struct ak_json *j)
 			ak_json_base64(j, "path_base64", ch->path, strlen(ch->path));
 		ak_json_str(j, "op", change_op_name(ch->op));
 		ak_json_bool(j, "protected", ch->flags & (CHANGE_PROTECTED | CHANGE_LISTED));
+		if (ch->by)
+			ak_json_str(j, "protected_by", ch->by);
 		ak_json_obj_end(j);
 	}
 	ak_json_arr_end(j);
@@ -175,6 +177,7 @@ void sessions_put_changes(const struct changes *c, struct ak_json *j, struct ak_
 
 		ak_buf_printf(out, "  %-8s %s", change_op_name(ch->op), ch->flags & CHANGE_PROTECTED ? "[protected] " : "");
 		changes_path(out, ch->path);
+		changes_by(out, ch);
 		ak_buf_str(out, "\n");
 	}
 }

@@ -55,6 +55,8 @@ static void put_protected(struct ak_json *j, const struct cow *c)
 		ak_json_obj(j, NULL);
 		put_path(j, path);
 		ak_json_str(j, "op", change_op_name(op));
+		if (ch->by)
+			ak_json_str(j, "by", ch->by);
 		ak_json_obj_end(j);
 	}
 	ak_json_arr_end(j);
@@ -90,6 +92,6 @@ size_t report_cow_bytes(const struct report *r)
 	/* protected names are not among the first ones always */
 	for (size_t i = 0; r->cow && i < r->cow->changes.n; i++)
 		if (r->cow->changes.v[i].flags & (CHANGE_PROTECTED | CHANGE_LISTED))
-			bytes += 12 * strlen(r->cow->changes.v[i].path) + 256;
+			bytes += 12 * (strlen(r->cow->changes.v[i].path) + (r->cow->changes.v[i].by ? strlen(r->cow->changes.v[i].by) : 0)) + 256;
 	return bytes;
 }

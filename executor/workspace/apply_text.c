@@ -21,6 +21,11 @@ static void add_name(const struct apply *a, size_t i, struct ak_buf *out)
 
 	(void)snprintf(path, sizeof(path), "%.*s", n > 0 ? (int)n : (int)WS_PATH_MAX, a->j->v[i].path);
 	visible_quote(out, path);
+	if (a->j->v[i].by && a->state[i] == APPLY_PROTECTED) {
+		ak_buf_str(out, " (by ");
+		visible_quote(out, a->j->v[i].by);
+		ak_buf_str(out, ")");
+	}
 }
 
 static void add_names(const struct apply *a, enum apply_state state, struct ak_buf *out)

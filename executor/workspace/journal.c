@@ -18,6 +18,8 @@
 #define FNV_START 0xcbf29ce484222325ull
 #define FNV_PRIME 0x100000001b3ull
 
+#define WITH_BY 0x80u	/* in the bytes only, with the flags: what it is protected by stands behind the path */
+
 static const char magic[8] = "AKJRNL1\n";
 
 const char *change_op_name(unsigned op)
@@ -49,10 +51,36 @@ int journal_add(struct journal *j, const struct change *c, struct ak_err *err)
 	if (!copy.path)
 		return ak_err_set(err, ENOMEM, "not enough memory for the changes");
 	memcpy(copy.path, c->path, len);
+	copy.by = NULL;
 	copy.old.blocks = copy.now.blocks = 0;
 	j->v[j->n++] = copy;
 	j->bytes += len + RECORD_FIXED;
+	if (c->by && journal_set_by(j, j->n - 1, c->by) < 0)
+		return ak_err_set(err, ENOMEM, "not enough memory for the changes");
 	return 0;
+}
+
+int journal_set_by(struct journal *j, size_t i, const char *by)
+{
+	size_t len = strlen(by) + 1;
+	char *copy;
+
+	if (!ws_path_ok(by) || j->bytes + len + 4 > JOURNAL_BYTES_MAX)
+		return 0;
+	copy = malloc(len);
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, by, len);
+	free(j->v[i].by);
+	j->v[i].by = copy;
+	j->bytes += len + 4;
+	return 0;
+}
+
+static void drop_one(struct change *c)
+{
+	free(c->path);
+	free(c->by);
 }
 
 int journal_order(const char *a, const char *b)
@@ -101,7 +129,7 @@ void journal_sort(struct journal *j)
 	for (size_t i = 0; i < j->n; i++) {
 		j->v[i].now.blocks = 0;
 		if (kept > 0 && strcmp(j->v[kept - 1].path, j->v[i].path) == 0)
-			free(j->v[i].path);
+			drop_one(&j->v[i]);
 		else
 			j->v[kept++] = j->v[i];
 	}
@@ -121,7 +149,7 @@ void journal_drop(struct journal *j, bool (*drop)(const struct change *c, void *
 
 	for (size_t i = 0; i < j->n; i++) {
 		if (drop(&j->v[i], arg))
-			free(j->v[i].path);
+			drop_one(&j->v[i]);
 		else
 			j->v[kept++] = j->v[i];
 	}
@@ -162,7 +190,7 @@ bool journal_follows(const struct journal *j, size_t i)
 void journal_release(struct journal *j)
 {
 	for (size_t i = 0; i < j->n; i++)
-		free(j->v[i].path);
+		drop_one(&j->v[i]);
 	free(j->v);
 	*j = (struct journal){ 0 };
 }
@@ -207,7 +235,7 @@ static void get_ident(struct ak_rd *r, struct ws_ident *id)
 void journal_encode(const struct journal *j, struct ak_buf *out)
 {
 	size_t start = out->len;
-	uint8_t buf[WS_PATH_MAX + 1 + RECORD_FIXED] AK_UNINIT;
+	uint8_t buf[2 * (WS_PATH_MAX + 5) + RECORD_FIXED] AK_UNINIT;
 	struct ak_wr w;
 
 	ak_buf_add(out, magic, sizeof(magic));
@@ -219,8 +247,10 @@ void journal_encode(const struct journal *j, struct ak_buf *out)
 
 		ak_wr_init(&w, buf, sizeof(buf));
 		ak_wr_u8(&w, c->op);
-		ak_wr_u8(&w, c->flags);
+		ak_wr_u8(&w, (uint8_t)(c->flags | (c->by ? WITH_BY : 0)));
 		ak_wr_str(&w, c->path);
+		if (c->by)
+			ak_wr_str(&w, c->by);
 		put_ident(&w, &c->old);
 		put_ident(&w, &c->now);
 		if (ak_wr_done(&w) < 0)
@@ -255,11 +285,17 @@ static int get_change(struct ak_rd *r, struct journal *j)
 {
 	struct change c = { .op = ak_rd_u8(r), .flags = ak_rd_u8(r) };
 
+	bool with_by = c.flags & WITH_BY;
+
+	c.flags &= (uint8_t)~WITH_BY;
 	c.path = (char *)ak_rd_str(r);
+	c.by = with_by ? (char *)ak_rd_str(r) : NULL;
 	get_ident(r, &c.old);
 	get_ident(r, &c.now);
 	if (r->failed || !c.path || !ws_path_ok(c.path) || c.op < CHANGE_ADDED || c.op >= CHANGE_OPS ||
 	    (c.flags & ~CHANGE_FLAGS) || !sides_fit(&c))
+		return -EBADMSG;
+	if (with_by && (!c.by || !ws_path_ok(c.by) || !(c.flags & (CHANGE_PROTECTED | CHANGE_LISTED))))
 		return -EBADMSG;
 	if (j->n > 0 && journal_order(j->v[j->n - 1].path, c.path) >= 0)
 		return -EBADMSG;

@@ -38,6 +38,7 @@ enum change_flags {
 
 struct change {
 	char *path;		/* relative to the workspace, any bytes but NUL; owned by the journal */
+	char *by;		/* protected as what this protected name leads to; owned by the journal; NULL: by its own, or not */
 	uint8_t op;
 	uint8_t flags;
 	struct ws_ident old;	/* below the workspace, all zero: nothing was there. @blocks is not kept */
@@ -55,10 +56,13 @@ const char *change_op_name(unsigned op);
 
 /**
  * journal_add() - take note of one change
- * @c:	its path is copied
+ * @c:	its path, and what it is protected by, are copied
  * Return: 0, -E2BIG (JOURNAL_CHANGES_MAX or JOURNAL_BYTES_MAX, named), -ENOMEM.
  */
 int journal_add(struct journal *j, const struct change *c, struct ak_err *err);
+
+/** journal_set_by() - change @i is protected by @by, a path. It is left out where there is no room for it. Return: 0, -ENOMEM. */
+int journal_set_by(struct journal *j, size_t i, const char *by);
 
 /** journal_order() - order of two paths: component by component, so that a folder stands directly before what is in it */
 int journal_order(const char *a, const char *b);

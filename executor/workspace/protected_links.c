@@ -194,12 +194,13 @@ static void read_all(struct links *l, size_t *at)
 	}
 }
 
-/* Return: what a change of @path is by the names that lead to it */
-static enum protected_class led_class(const struct links *l, const char *path, bool folder)
+/* @ret_by: PATH_MAX * 2 bytes, the name that makes it so; "": none. Return: what a change of @path is by the names that lead to it */
+static enum protected_class led_class(const struct links *l, const char *path, bool folder, char *ret_by)
 {
 	enum protected_class best = PROTECTED_NO;
 	char by[2 * PATH_MAX] AK_UNINIT;
 
+	*ret_by = '\0';
 	if (l->full)
 		return folder ? PROTECTED_NO : PROTECTED_BLOCK;
 	for (size_t i = 0; i < l->n && best < PROTECTED_BLOCK; i++) {
@@ -209,8 +210,10 @@ static enum protected_class led_class(const struct links *l, const char *path, b
 		if (!rest || snprintf(by, sizeof(by), "%s%s%s", l->v[i].by, *rest ? "/" : "", rest) >= (int)sizeof(by))
 			continue;
 		class = protected_place_change(l->place, by, folder);
-		if (class > best)
-			best = class;
+		if (class <= best)
+			continue;
+		best = class;
+		memcpy(ret_by, by, strlen(by) + 1);
 	}
 	return best;
 }
@@ -246,20 +249,27 @@ static void follow_new(struct links *l, const struct journal *j, size_t *at)
 	} while (l->n > before && !l->full && !l->failed);
 }
 
-static void mark(const struct links *l, struct journal *j)
+static int mark(const struct links *l, struct journal *j)
 {
-	for (size_t i = 0; i < j->n; i++) {
+	char by[2 * PATH_MAX] AK_UNINIT;
+	int r = 0;
+
+	for (size_t i = 0; i < j->n && r == 0; i++) {
 		struct change *c = &j->v[i];
 		enum protected_class class;
+		bool named = c->flags & CHANGE_LISTED;
 
 		if (c->flags & CHANGE_PROTECTED)
 			continue;
-		class = led_class(l, c->path, is_folder(c));
+		class = led_class(l, c->path, is_folder(c), by);
 		if (class >= PROTECTED_BLOCK)
 			c->flags = (uint8_t)((c->flags & ~(unsigned)CHANGE_LISTED) | CHANGE_PROTECTED);
 		else if (class == PROTECTED_LIST)
 			c->flags |= CHANGE_LISTED;
+		if (*by && (class >= PROTECTED_BLOCK || (class == PROTECTED_LIST && !named)))
+			r = journal_set_by(j, i, by);
 	}
+	return r;
 }
 
 static bool has_ordinary(const struct journal *j)
@@ -290,10 +300,8 @@ int protected_links_mark(int upper, int lower, const struct protected_place *pla
 	}
 	read_all(l, &at);
 	follow_new(l, j, &at);
-	if (l->failed || l->queue.failed)
+	if (l->failed || l->queue.failed || mark(l, j) < 0)
 		r = ak_err_set(err, ENOMEM, "not enough memory for the changes");
-	else
-		mark(l, j);
 	for (size_t i = 0; i < l->n; i++) {
 		free(l->v[i].to);
 		free(l->v[i].by);

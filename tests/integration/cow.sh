@@ -328,15 +328,26 @@ if need git; then
 		echo x >>$f; done; rm l; mkdir -p z/hk n; ln -s z l; echo x >z/hk/pre-commit; ln -s n/c CLAUDE.md; echo x >n/c; echo x >n/d'
 	is "named" "$(js '" ".join(sorted(p["path"] for p in d["changes"]["protected"]))')" \
 		"CLAUDE.md a/hk/pre-push cfg/envrc info/attributes l n/c scripts/pc sub/hk/pre-push tools/abs tools/husky z/hk/pre-commit"
+	is "by which name" "$(js '{p["path"]: p.get("by") for p in d["changes"]["protected"]}["scripts/pc"]')" .git/hooks/pre-commit
 	run env -C "$WS" "$AK" diff --stat
-	like "marked" "$(out)" "modified scripts/pc [^[]*\[protected\]"
+	like "marked" "$(out)" "modified scripts/pc [^[]*\[protected\] \(by \.git/hooks/pre-commit\)"
+	run env -C "$WS" "$AK" diff
+	like "in the diff" "$(out)" "\[protected\] modified: scripts/pc \(by \.git/hooks/pre-commit\)"
+	run env -C "$WS" "$AK" diff --json
+	is "and for programs" "$(js '{f["path"]: f.get("protected_by") for f in d["files"] if f["path"] in ("scripts/pc", "cfg/envrc", "a/hk/pre-push", "free/f")}')" \
+		"{'a/hk/pre-push': None, 'cfg/envrc': '.envrc', 'free/f': None, 'scripts/pc': '.git/hooks/pre-commit'}"
 	aks apply
 	is "held back" "$RC" 1
+	like "by which name" "$(err)" "ak: protected: scripts/pc \(modified\) \(by \.git/hooks/pre-commit\)"
 	is "as they were" "$(cat "$WS/scripts/pc" "$WS/tools/abs" "$WS/tools/husky" "$WS/a/hk/pre-push" "$WS/cfg/envrc" | grep -c x)$(readlink "$WS/l")" 0a
 	is "the rest arrived" "$(cat "$WS/scripts/free" "$WS/free/f" "$WS/n/d" | grep -c x)" 3
 	aks apply scripts/pc
 	is "named" "$RC" 0
 	is "taken" "$(tail -n 1 "$WS/scripts/pc")" x
+	aks discard
+	ak --write cow --apply always -q -c 'echo y >>scripts/pc'
+	is "not applied" "$RC" 125
+	like "why" "$(err)" '1 protected name: "scripts/pc" \(by "\.git/hooks/pre-commit"\)'
 	aks discard
 
 	t "98:a-workspace-in-a-hooks-folder"

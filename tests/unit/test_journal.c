@@ -59,10 +59,15 @@ START_TEST(what_is_written_is_read_back)
 	struct ak_buf b = { 0 }, again = { 0 };
 
 	sample(&j);
+	journal_find(&j, "a.c")->flags = CHANGE_LISTED;
+	ck_assert_int_eq(journal_set_by(&j, 2, ".git/\xff"), 0);
 	journal_encode(&j, &b);
 	ck_assert(!b.failed);
 	ck_assert_int_eq(journal_decode(b.data, b.len, &k), 0);
 	ck_assert_uint_eq(k.n, 5);
+	ck_assert_str_eq(k.v[2].by, ".git/\xff");
+	ck_assert_uint_eq(k.v[2].flags, CHANGE_LISTED);
+	ck_assert_ptr_null(k.v[1].by);
 	ck_assert_int_eq(k.v[3].old.mtime_ns, -3);
 	journal_encode(&k, &again);
 	ck_assert_uint_eq(again.len, b.len);
@@ -71,6 +76,24 @@ START_TEST(what_is_written_is_read_back)
 	journal_release(&k);
 	ak_buf_release(&b);
 	ak_buf_release(&again);
+}
+END_TEST
+
+START_TEST(by_belongs_to_what_is_protected)
+{
+	struct journal j = { 0 }, k = { .n = 77 };
+	struct ak_buf b = { 0 };
+
+	sample(&j);
+	ck_assert_int_eq(journal_set_by(&j, 1, "../out"), 0);	/* no path: left out */
+	ck_assert_int_eq(journal_set_by(&j, 1, "/out"), 0);
+	ck_assert_ptr_null(j.v[1].by);
+	ck_assert_int_eq(journal_set_by(&j, 1, ".envrc"), 0);
+	journal_encode(&j, &b);
+	ck_assert_int_eq(journal_decode(b.data, b.len, &k), -EBADMSG);	/* and not protected */
+	ck_assert_uint_eq(k.n, 77);
+	journal_release(&j);
+	ak_buf_release(&b);
 }
 END_TEST
 
@@ -160,6 +183,7 @@ int main(void)
 
 	tcase_add_test(t, a_folder_stands_before_what_is_in_it);
 	tcase_add_test(t, what_is_written_is_read_back);
+	tcase_add_test(t, by_belongs_to_what_is_protected);
 	tcase_add_test(t, half_a_journal_is_none);
 	tcase_add_test(t, changes_can_be_forgotten);
 	tcase_add_test(t, a_journal_has_a_maximum);

@@ -89,6 +89,15 @@ static bool held(const char *path)
 	return c->flags & CHANGE_PROTECTED;
 }
 
+/* the name that makes it so; "": its own, or none */
+static const char *by(const char *path)
+{
+	const struct change *c = journal_find(&j, path);
+
+	ck_assert_msg(c != NULL, "%s", path);
+	return c->by ? c->by : "";
+}
+
 START_TEST(a_file_by_links_of_links)
 {
 	file(lower, "s/a");
@@ -106,6 +115,9 @@ START_TEST(a_file_by_links_of_links)
 	ck_assert(!held("s/b"));	/* as its name: listed */
 	ck_assert(journal_find(&j, "s/b")->flags & CHANGE_LISTED);
 	ck_assert(!held("s/free"));
+	ck_assert_str_eq(by("s/a"), "x/y/.envrc");
+	ck_assert_str_eq(by("s/b"), "conftest.py");
+	ck_assert_str_eq(by("s/free"), "");
 }
 END_TEST
 
@@ -142,6 +154,10 @@ START_TEST(a_folder_is_what_the_name_makes_of_it)
 	ck_assert(!held("real/info/exclude"));
 	ck_assert(held("cfg/code/new/tasks.json"));
 	ck_assert(!held("cfg/other"));
+	ck_assert_str_eq(by("hk/pre-commit"), ".git/hooks/pre-commit");
+	ck_assert_str_eq(by("hk/post-commit.sample"), "");
+	ck_assert_str_eq(by("s/push"), ".git/hooks/pre-push");
+	ck_assert_str_eq(by("cfg/code/new/tasks.json"), ".vscode/new/tasks.json");
 }
 END_TEST
 
