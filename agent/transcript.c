@@ -25,7 +25,22 @@ void transcript_head_release(struct transcript_head *h)
 	free(h->workspace);
 	free(h->model);
 	free(h->system);
+	free(h->provider);
+	free(h->api);
+	free(h->base_url);
 	*h = (struct transcript_head){ 0 };
+}
+
+void transcript_head_used(struct transcript_head *h, struct transcript_head *now)
+{
+	struct transcript_head was = *h;
+
+	*h = (struct transcript_head){ .workspace = was.workspace, .system = was.system, .model = now->model, .provider = now->provider,
+				       .api = now->api, .base_url = now->base_url };
+	now->model = now->provider = now->api = now->base_url = NULL;
+	was.workspace = was.system = NULL;
+	transcript_head_release(&was);
+	transcript_head_release(now);
 }
 
 /* ---- writing ---- */
@@ -93,6 +108,17 @@ static void put_msg(struct ak_json *j, const struct msg *m)
 	ak_json_obj_end(j);
 }
 
+static void put_used(struct ak_json *j, const struct transcript_head *h)
+{
+	ak_json_str(j, "model", h->model);
+	if (h->provider)
+		ak_json_str(j, "provider", h->provider);
+	if (h->api)
+		ak_json_str(j, "api", h->api);
+	if (h->base_url)
+		ak_json_str(j, "base_url", h->base_url);
+}
+
 static int write_line(struct transcript *t, struct ak_buf *b, struct ak_err *err)
 {
 	int rc;
@@ -123,7 +149,7 @@ int transcript_create(struct transcript *t, int dir, const struct transcript_hea
 	ak_json_obj(&j, NULL);
 	ak_json_str(&j, "schema", SCHEMA);
 	ak_json_str(&j, "workspace", h->workspace);
-	ak_json_str(&j, "model", h->model);
+	put_used(&j, h);
 	ak_json_str(&j, "system", h->system);
 	ak_json_obj_end(&j);
 	rc = write_line(t, &b, err);
@@ -174,6 +200,25 @@ int transcript_cleared(struct transcript *t, struct ak_err *err)
 	if (t->fd < 0 || t->failed)
 		return 0;
 	ak_buf_str(&b, "{\"cleared\":true}");
+	rc = write_line(t, &b, err);
+	ak_buf_release(&b);
+	return rc;
+}
+
+int transcript_uses(struct transcript *t, const struct transcript_head *h, struct ak_err *err)
+{
+	struct ak_buf b = { 0 };
+	struct ak_json j;
+	int rc;
+
+	if (t->fd < 0 || t->failed)
+		return 0;
+	ak_json_init(&j, &b);
+	ak_json_obj(&j, NULL);
+	ak_json_obj(&j, "uses");
+	put_used(&j, h);
+	ak_json_obj_end(&j);
+	ak_json_obj_end(&j);
 	rc = write_line(t, &b, err);
 	ak_buf_release(&b);
 	return rc;
@@ -325,6 +370,25 @@ static int take_msg(const struct cJSON *doc, struct msg *m, struct ak_err *err)
 	return rc;
 }
 
+static int take_used(const struct cJSON *doc, struct transcript_head *h, struct ak_err *err)
+{
+	struct transcript_head now = { 0 };
+	int rc = copy(doc, "model", &now.model, NULL, err);
+
+	if (rc == 0)
+		rc = copy(doc, "provider", &now.provider, NULL, err);
+	if (rc == 0)
+		rc = copy(doc, "api", &now.api, NULL, err);
+	if (rc == 0)
+		rc = copy(doc, "base_url", &now.base_url, NULL, err);
+	if (rc == 0 && !now.model)
+		rc = ak_err_set(err, EBADMSG, "no model is named");
+	if (rc == 0)
+		transcript_head_used(h, &now);
+	transcript_head_release(&now);
+	return rc;
+}
+
 static int take_head(const struct cJSON *doc, struct transcript_head *h, struct ak_err *err)
 {
 	int rc;
@@ -333,11 +397,11 @@ static int take_head(const struct cJSON *doc, struct transcript_head *h, struct 
 		return ak_err_set(err, EBADMSG, "this is no transcript of this version (" SCHEMA ")");
 	rc = copy(doc, "workspace", &h->workspace, NULL, err);
 	if (rc == 0)
-		rc = copy(doc, "model", &h->model, NULL, err);
+		rc = take_used(doc, h, err);
 	if (rc == 0)
 		rc = copy(doc, "system", &h->system, NULL, err);
-	if (rc == 0 && (!h->workspace || !h->model || !h->system))
-		rc = ak_err_set(err, EBADMSG, "the first line lacks workspace, model or system");
+	if (rc == 0 && (!h->workspace || !h->system))
+		rc = ak_err_set(err, EBADMSG, "the first line lacks workspace or system");
 	return rc;
 }
 
@@ -399,6 +463,8 @@ static int take_line(const char *line, size_t len, unsigned no, struct transcrip
 		rc = take_head(doc, h, err);
 	} else if (json_kind(json_get(doc, "compaction")) == JSON_OBJECT) {
 		rc = take_compaction(json_get(doc, "compaction"), hist, err);
+	} else if (json_kind(json_get(doc, "uses")) == JSON_OBJECT) {
+		rc = take_used(json_get(doc, "uses"), h, err);
 	} else if (json_true(json_get(doc, "cleared"))) {
 		if (hist)
 			history_release(hist);

@@ -3,7 +3,7 @@
  * The turns of a session on disk: transcript.jsonl in its folder, 0600, appended to, one line a turn. An assistant turn is written when
  * it is whole, the results of its calls when all are there, so whatever ends the process, what is there can be sent to a
  * provider once transcript_load() has answered the calls left open. Turns stay when the conversation is compacted or cleared: a line says
- * which of them the summary stands for, or that the conversation begins anew, and reading does the same again. Process: agent. Privilege: none; the session's folder.
+ * which of them the summary stands for, that the conversation begins anew, or that another model is used, and reading does the same again. Process: agent. Privilege: none; the session's folder.
  */
 #ifndef AK_AGENT_TRANSCRIPT_H
 #define AK_AGENT_TRANSCRIPT_H
@@ -19,13 +19,24 @@ struct ak_err;
 #define TRANSCRIPT_MAX (512u << 20)	/* bytes of a file that is read */
 #define TRANSCRIPT_OPEN_CALL "Not run: interrupted"
 
-/** struct transcript_head - the first line; strings owned */
+/**
+ * struct transcript_head - the first line; strings owned
+ * Model and where it was asked are those used last, once the whole file is read.
+ * @system:	the system prompt, so that a resumed session has the same prefix
+ * @provider:	its name, or the host of @base_url; NULL: a transcript that does not say where the model was asked
+ * @api, @base_url: as --api and --base-url were said; NULL: they were not. @base_url "": it is not kept.
+ */
 struct transcript_head {
 	char *workspace;
 	char *model;
-	char *system;	/* the system prompt, so that a resumed session has the same prefix */
+	char *system;
+	char *provider;
+	char *api;
+	char *base_url;
 };
 void transcript_head_release(struct transcript_head *h);
+/** transcript_head_used() - model, provider, api and base URL become those of @now, which is empty afterwards */
+void transcript_head_used(struct transcript_head *h, struct transcript_head *now);
 
 /**
  * struct transcript - an open file; transcript_close()
@@ -70,6 +81,8 @@ int transcript_add(struct transcript *t, const struct msg *m, struct ak_err *err
 int transcript_compacted(struct transcript *t, size_t turns, const char *summary, struct ak_err *err);
 /** transcript_cleared() - append that the conversation begins anew: what stands before this line is not read again. Return: as transcript_add(). */
 int transcript_cleared(struct transcript *t, struct ak_err *err);
+/** transcript_uses() - append which model of @h is used from here on, and where it is asked. Return: as transcript_add(). */
+int transcript_uses(struct transcript *t, const struct transcript_head *h, struct ak_err *err);
 void transcript_close(struct transcript *t);
 
 /**

@@ -19,6 +19,7 @@
 #include "agent/confine.h"
 #include "agent/prompt.h"
 #include "agent/session_about.h"
+#include "agent/session_model.h"
 #include "executor/shared/ak_err.h"
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_json_out.h"
@@ -86,21 +87,36 @@ static int resume(struct run *r)
 	return 0;
 }
 
-static int open_provider(struct run *r)
+/* which model, and where. What the session used counts least: @ret_taken: it was taken from there */
+static int resolve(struct run *r, struct provider_target *ret, bool *ret_taken)
 {
-	struct provider_wish wish = { .model = r->opts.model, .base_url = r->opts.base_url, .api = r->opts.api, .own = &r->own };
-	struct provider_target target = { 0 };
+	struct provider_wish *wish = &r->wish;
 	struct ak_err *err = &r->result.err;
 	const struct run_list *l = &r->opts.providers;
 	int rc = 0;
 
+	*wish = (struct provider_wish){ .model = r->opts.model, .base_url = r->opts.base_url, .api = r->opts.api, .own = &r->own };
 	for (size_t i = 0; i + 1 < l->n && rc == 0; i += 2)
 		rc = providers_add(&r->own, l->v[i + 1], l->v[i], err);
-	if (rc == 0)
-		rc = provider_resolve(&wish, r->env, &target, err);
 	if (rc < 0)
-		return fail(r, rc == -ENOMEM ? RUN_ERROR : RUN_USAGE);
-	rc = provider_open(&r->provider, &target, r->env, r->opts.replay, r->opts.plain_http, err);
+		return rc;
+	if (r->resumed)
+		rc = session_model_wish(&r->head, wish, err);
+	*ret_taken = rc != 0;
+	return rc < 0 ? rc : provider_resolve(wish, r->env, ret, err);
+}
+
+static int open_provider(struct run *r)
+{
+	struct provider_target target = { 0 };
+	struct ak_err *err = &r->result.err;
+	bool taken = false;
+	int rc = resolve(r, &target, &taken);
+
+	if (rc == 0)
+		rc = provider_open(&r->provider, &target, r->env, r->opts.replay, r->opts.plain_http, err);
+	if (rc < 0 && taken)
+		(void)ak_err_wrap(err, "run: the session %s goes on with its model, %s (%s)", r->session.id, r->head.model, r->head.provider);
 	if (rc == -EACCES) {
 		r->result.fault = FAULT_AUTH;
 		return fail(r, RUN_PROVIDER);
@@ -216,13 +232,27 @@ static int begin(struct run *r)
 	if (r->structured.text)
 		ak_buf_printf(&r->system, "\n%s%s\n", structured_prompt(), r->structured.text);
 	r->head.workspace = strdup(r->workspace);
-	r->head.model = strdup(r->provider.target.model);
 	r->head.system = r->system.failed ? NULL : strdup(r->system.data ? r->system.data : "");
-	if (!r->head.workspace || !r->head.model || !r->head.system) {
+	if (!r->head.workspace || !r->head.system || session_model_keep(&r->head, &r->wish, &r->provider.target) < 0) {
 		(void)ak_err_set(err, ENOMEM, "run: not enough memory for a session");
 		return fail(r, RUN_ERROR);
 	}
 	return transcript_create(&r->transcript, r->session.dir, &r->head, err) < 0 ? fail(r, RUN_ERROR) : 0;
+}
+
+/* so that the next run finds what this one has used */
+static int go_on(struct run *r)
+{
+	struct ak_err *err = &r->result.err;
+	int rc = session_model_keep(&r->head, &r->wish, &r->provider.target);
+
+	if (rc < 0) {
+		(void)ak_err_set(err, ENOMEM, "run: not enough memory for a session");
+		return fail(r, RUN_ERROR);
+	}
+	if (rc == 1 && transcript_uses(&r->transcript, &r->head, err) < 0)
+		run_out_warn(&r->out, "warning: %s", err->msg);
+	return 0;
 }
 
 /* from now on the executor can name it, and keeps what tools replace in a workspace that is written directly */
@@ -264,7 +294,7 @@ static void look_for_direct(struct run *r)
 static int open_session(struct run *r)
 {
 	struct ak_err *err = &r->result.err;
-	int rc = r->resumed ? 0 : begin(r);
+	int rc = r->resumed ? go_on(r) : begin(r);
 
 	if (rc < 0)
 		return rc;

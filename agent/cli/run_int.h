@@ -47,6 +47,7 @@ struct run {
 	struct run_out out;
 	struct cancel cancel;
 	struct providers own;	/* of config files */
+	struct provider_wish wish;	/* what was asked for; borrows from @opts and @head until the session is open */
 	struct provider provider;
 	struct prices prices;
 	struct exec_client xc;

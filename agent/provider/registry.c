@@ -144,13 +144,25 @@ static int check_wish(const struct provider_wish *w, enum wire_api *ret_api, str
 	return 0;
 }
 
+static int place_said(const struct provider_wish *w, const struct provider_info **ret, struct ak_err *err)
+{
+	*ret = place_named(w, w->provider, strlen(w->provider));
+	if (*ret)
+		return 0;
+	(void)ak_err_set(err, EINVAL, "there is no provider \"%s\"", w->provider);
+	ak_err_hint(err, "name another model with --model PROVIDER/MODEL, or give providers.%s.base_url in your config file", w->provider);
+	return -EINVAL;
+}
+
 /* The provider's own base, or the one its variable names. *@model loses the provider's segment. */
 static int place_known(const struct provider_wish *w, const char **model, enum wire_api api, const struct provider_info **ret,
 		       struct ak_err *err)
 {
-	const char *slash = strchr(*model, '/');
+	const char *slash = w->provider ? NULL : strchr(*model, '/');
 	const struct provider_info *info = slash ? place_named(w, *model, (size_t)(slash - *model)) : NULL;
 
+	if (w->provider)
+		return place_said(w, ret, err);
 	if (info)
 		*model = slash + 1;
 	else if (api == WIRE_ANTHROPIC)

@@ -71,6 +71,7 @@ struct provider_wish {
 	const char *base_url;
 	const char *api;	/* --api */
 	const struct providers *own;	/* of config files; NULL: none; borrowed as long as the target is used */
+	const char *provider;	/* known from elsewhere, and no base URL: all of @model is the model */
 };
 
 /* Where to ask. All strings but info's are owned; provider_target_release(). */

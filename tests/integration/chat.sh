@@ -129,6 +129,16 @@ say '{"match":{"user":"short"},"reply":{"text":"Short."}}' '{"match":{"user":"lo
 chat "[[\"ak> \",\"short\\r\"],[\"Short.[^>]*ak> \",\"long $(printf 'x%.0s' {1..3000})\\r\"],[\"Long.[^>]*ak> \",\"/clear\\r\"],[\"anew[^>]*ak> \",\"short\\r\"],[\"Again.[^>]*ak> \",\"/exit\\r\"]]"
 is "the prompt is as short as the first" "$(sed -n 's/.*turn 3: \([0-9]*\) tokens.*/\1/p' "$O")" "$(sed -n 's/.*turn 1: \([0-9]*\) tokens.*/\1/p' "$O")"
 
+t the-model-of-a-session-that-goes-on
+run env ANTHROPIC_API_KEY=sk-x ANTHROPIC_BASE_URL=http://127.0.0.1:9 "$AK" run -C "$WS" -q -o json -m anthropic/claude-x --timeout 400ms go
+i=$(js 'd["session_id"]')
+ANTHROPIC_API_KEY=sk-x pty '[["ak> ","/exit\r"]]' "$AK" chat -C "$WS" --resume "$i"
+is "exit code" "$RC" 0
+like "is the one it used" "$(out)" "ak: session $i goes on, model claude-x \\(anthropic\\)"
+pty '[]' "$AK" chat -C "$WS" --resume "$i"
+is "without its key: exit code" "$RC" 3
+like "and which that is" "$(out)" "ak: chat: the session $i goes on with its model, claude-x \\(anthropic\\): anthropic: no key"
+
 t what-a-list-says-of-it
 say '{"reply":{"text":"One.","usage":{"input":1,"output":1},"cost_usd":0.01}}' '{"reply":{"text":"Two.","usage":{"input":1,"output":1},"cost_usd":0.02}}'
 chat '[["ak> ","say one\r"],["One.[^>]*ak> ","say two\r"],["Two.[^>]*ak> ","/exit\r"]]'

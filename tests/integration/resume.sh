@@ -272,6 +272,56 @@ run "$AK" checkpoint restore "$ID" 2
 is "a number that there is not" "$RC" 1
 like message "$(err)" "has no checkpoint 2"
 
+# which model is asked, and whose: nobody has to answer for that
+t the-model-it-used
+[ ! -d "$SESSIONS" ] || chmod -Rf u+rwx "$SESSIONS"
+rm -rf "$XDG_STATE_HOME"
+mkdir -p "$WS" "$HOME/.config/ak"
+CONFIG=$HOME/.config/ak/config.json
+CORP='"providers": {"corp": {"base_url": "http://127.0.0.1:9/v1", "api": "chat"}}'
+printf '{%s}\n' "$CORP" >"$CONFIG"
+export OLLAMA_BASE_URL=http://127.0.0.1:9/v1
+asked() { # WANT WORD... - of one run, whose id is in $ID afterwards
+	local want=$1
+	shift
+	run "$AK" "$@" -C "$WS" -q -o json --timeout 400ms go </dev/null
+	is "model and provider of: ${*//$ID/ID}" "$(js 'd["model"], d["provider"]')" "$want"
+	ID=$(js 'd["session_id"]')
+}
+asked "('a/b', 'corp')" run -m corp/a/b
+asked "('a/b', 'corp')" resume "$ID"
+asked "('a/b', 'corp')" run --continue
+asked "('z', 'ollama')" resume "$ID" --model ollama/z
+asked "('z', 'ollama')" resume "$ID"
+AK_MODEL=corp/env asked "('env', 'corp')" resume "$ID"
+printf '{%s, "run": {"model": "corp/file"}}\n' "$CORP" >"$CONFIG"
+asked "('file', 'corp')" resume "$ID"
+AK_MODEL=corp/env asked "('env', 'corp')" resume "$ID"
+AK_MODEL=corp/env asked "('flag', 'corp')" resume "$ID" -m corp/flag
+printf '{%s}\n' "$CORP" >"$CONFIG"
+is "one session" "$(find "$SESSIONS" -maxdepth 1 -name 's-*' | wc -l)" 1
+echo '{}' >"$CONFIG"
+run "$AK" resume "$ID" -C "$WS" go
+is "a provider that is gone: exit code" "$RC" 2
+is "one line names it, and the way out" "$(err)" "ak: run: the session $ID goes on with its model, flag (corp): there is no provider \"corp\" (name another model with --model PROVIDER/MODEL, or give providers.corp.base_url in your config file)"
+run "$AK" resume "$ID" -C "$WS" -o json go
+is "the session stays as it was" "$(js 'd["exit_code"], d["session_id"]')" "(2, '$ID')"
+run env ANTHROPIC_API_KEY=sk-x ANTHROPIC_BASE_URL=http://127.0.0.1:9 "$AK" run -C "$WS" -q -o json -m anthropic/claude-x --timeout 400ms go
+ID=$(js 'd["session_id"]')
+run "$AK" resume "$ID" -C "$WS" go
+is "without its key: exit code" "$RC" 3
+like "and which that is" "$(err)" "$ID goes on with its model, claude-x \(anthropic\): anthropic: no key \(set ANTHROPIC_API_KEY"
+asked "('q/r', '127.0.0.1:9')" run --base-url http://127.0.0.1:9/x -m q/r
+asked "('q/r', '127.0.0.1:9')" resume "$ID"
+asked "('q/r', 'localhost:9')" resume "$ID" --base-url 'http://localhost:9/?key=HIDDEN'
+no "what may be a key is not kept" grep -rqF HIDDEN "$XDG_STATE_HOME"
+run "$AK" resume "$ID" -C "$WS" go
+is "a server that is not kept: exit code" "$RC" 2
+like "how to name it" "$(err)" 'which is not kept \(give --base-url again'
+asked "('q/r', '127.0.0.1:9')" resume "$ID" --base-url http://127.0.0.1:9/x
+unset OLLAMA_BASE_URL
+rm -r "$HOME/.config"
+
 t sessions
 begin
 run "$AK" sessions list

@@ -249,7 +249,7 @@ END_TEST
 START_TEST(a_transcript_gives_the_compacted_conversation_back)
 {
 	char folder[] = "/tmp/ak-compact.XXXXXX";
-	struct transcript_head head = { (char *)(uintptr_t)"/w", (char *)(uintptr_t)"m", (char *)(uintptr_t)"s" }, again = { 0 };
+	struct transcript_head head = { .workspace = (char *)(uintptr_t)"/w", .model = (char *)(uintptr_t)"m", .system = (char *)(uintptr_t)"s" }, again = { 0 };
 	struct history h = { 0 }, back = { 0 };
 	struct transcript t;
 	int dir;

@@ -32,7 +32,7 @@ static void take_down(void)
 
 static void create(struct transcript *t)
 {
-	struct transcript_head h = { (char *)(uintptr_t)"/w", (char *)(uintptr_t)"m", (char *)(uintptr_t)"s" };
+	struct transcript_head h = { .workspace = (char *)(uintptr_t)"/w", .model = (char *)(uintptr_t)"m", .system = (char *)(uintptr_t)"s" };
 
 	ck_assert_int_eq(transcript_create(t, dir, &h, NULL), 0);
 }
@@ -189,7 +189,7 @@ END_TEST
 START_TEST(there_is_one_file_and_no_link)
 {
 	struct transcript t;
-	struct transcript_head head = { (char *)(uintptr_t)"/w", (char *)(uintptr_t)"m", (char *)(uintptr_t)"s" };
+	struct transcript_head head = { .workspace = (char *)(uintptr_t)"/w", .model = (char *)(uintptr_t)"m", .system = (char *)(uintptr_t)"s" };
 	struct history h = { 0 };
 
 	create(&t);
@@ -231,6 +231,48 @@ START_TEST(what_stands_before_a_clearing_is_not_read_again)
 }
 END_TEST
 
+START_TEST(the_model_is_the_one_used_last)
+{
+	struct transcript_head first = { .workspace = (char *)(uintptr_t)"/w", .system = (char *)(uintptr_t)"s", .model = (char *)(uintptr_t)"m/1",
+					 .provider = (char *)(uintptr_t)"corp", .api = (char *)(uintptr_t)"chat" };
+	struct transcript_head next = { .model = (char *)(uintptr_t)"m2", .provider = (char *)(uintptr_t)"h.example", .base_url = (char *)(uintptr_t)"" };
+	struct transcript_head h = { 0 };
+	struct transcript t;
+	struct history hist = { 0 };
+	struct ak_err err = { 0 };
+
+	ck_assert_int_eq(transcript_create(&t, dir, &first, NULL), 0);
+	transcript_close(&t);
+	ck_assert_int_eq(transcript_load(&t, dir, &h, &hist, NULL), 0);
+	ck_assert_str_eq(h.model, "m/1");
+	ck_assert_str_eq(h.provider, "corp");
+	ck_assert_str_eq(h.api, "chat");
+	ck_assert_ptr_null(h.base_url);
+	transcript_head_release(&h);
+	add_user(&t, "go");
+	ck_assert_int_eq(transcript_uses(&t, &next, NULL), 0);
+	add_user(&t, "on");
+	transcript_close(&t);
+	ck_assert_int_eq(transcript_load(&t, dir, &h, &hist, NULL), 0);
+	transcript_close(&t);
+	ck_assert_str_eq(h.workspace, "/w");
+	ck_assert_str_eq(h.system, "s");
+	ck_assert_str_eq(h.model, "m2");
+	ck_assert_str_eq(h.provider, "h.example");
+	ck_assert_ptr_null(h.api);
+	ck_assert_str_eq(h.base_url, "");
+	transcript_head_release(&h);
+	ck_assert_uint_eq(hist.n, 1);
+	history_release(&hist);
+	append("{\"uses\":{\"provider\":\"x\"}}\n");
+	ck_assert_int_eq(load(&hist, &err), -EBADMSG);
+	ck_assert_ptr_nonnull(strstr(err.msg, "no model is named"));
+	history_release(&hist);
+	t.fd = -1;
+	ck_assert_int_eq(transcript_uses(&t, &next, NULL), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("transcript");
@@ -246,6 +288,7 @@ int main(void)
 	tcase_add_test(tc, user_turns_in_a_row_become_one);
 	tcase_add_test(tc, what_is_no_transcript_is_named);
 	tcase_add_test(tc, what_stands_before_a_clearing_is_not_read_again);
+	tcase_add_test(tc, the_model_is_the_one_used_last);
 	tcase_add_test(tc, there_is_one_file_and_no_link);
 	srunner_run_all(sr, CK_NORMAL);
 	failed = srunner_ntests_failed(sr);
