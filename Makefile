@@ -176,7 +176,7 @@ $(B)/seccomp/filters_gen.c: $(B)/seccomp/compile $(wildcard seccomp/profiles/*.j
 	$(Q)echo '  GEN   $@'; $(B)/seccomp/compile $(ARCH) seccomp/profiles $@
 
 # --- ak-policy: the reader of what users write in JSON; a program of its own, so that the executor parses none ------------
-POLICY_SRC := $(wildcard seccomp/policy*.c seccomp/docker*.c seccomp/json_read.c seccomp/gitkeys.c) seccomp/compile_build.c seccomp/compile_dag.c \
+POLICY_SRC := $(wildcard seccomp/policy*.c seccomp/docker*.c seccomp/json_read.c seccomp/gitident.c seccomp/gitkeys.c) seccomp/compile_build.c seccomp/compile_dag.c \
 	seccomp/compile_layout.c seccomp/compile_nr.c executor/shared/ak_filter_file.c executor/shared/ak_wire.c executor/shared/ak_fd.c \
 	executor/shared/ak_config_file.c executor/shared/ak_config_keys.c executor/shared/ak_config_provider.c executor/shared/ak_parse.c \
 	executor/shared/ak_git_ident.c
@@ -215,10 +215,10 @@ $(filter-out $(AGENT_UNIT),$(UNIT)): $(B)/unit/%: tests/unit/%.c $(EXEC_OBJ)
 
 # the parts of ak-policy that its tests link; the rest comes with the executor's
 POLICY_TEST_OBJ := $(filter-out $(B)/policy/executor/% $(B)/policy/seccomp/policy_main.o $(B)/policy/shipped.o,$(POLICY_OBJ))
-$(B)/unit/test_policy_json $(B)/unit/test_policy_docker $(B)/unit/test_policy_config $(B)/unit/test_gitkeys: $(POLICY_TEST_OBJ)
-$(B)/unit/test_policy_json $(B)/unit/test_policy_docker $(B)/unit/test_policy_config $(B)/unit/test_gitkeys: TEST_LIBS += $(POLICY_TEST_OBJ) $(POLICY_LIBS)
-$(B)/fuzz/fuzz_policy_json $(B)/fuzz/fuzz_policy_docker $(B)/fuzz/fuzz_policy_config $(B)/fuzz/fuzz_gitkeys: $(POLICY_TEST_OBJ)
-$(B)/fuzz/fuzz_policy_json $(B)/fuzz/fuzz_policy_docker $(B)/fuzz/fuzz_policy_config $(B)/fuzz/fuzz_gitkeys: FUZZ_LIBS = $(POLICY_TEST_OBJ) $(POLICY_LIBS)
+$(B)/unit/test_policy_json $(B)/unit/test_policy_docker $(B)/unit/test_policy_config $(B)/unit/test_gitkeys $(B)/unit/test_gitident: $(POLICY_TEST_OBJ)
+$(B)/unit/test_policy_json $(B)/unit/test_policy_docker $(B)/unit/test_policy_config $(B)/unit/test_gitkeys $(B)/unit/test_gitident: TEST_LIBS += $(POLICY_TEST_OBJ) $(POLICY_LIBS)
+$(B)/fuzz/fuzz_policy_json $(B)/fuzz/fuzz_policy_docker $(B)/fuzz/fuzz_policy_config $(B)/fuzz/fuzz_gitkeys $(B)/fuzz/fuzz_gitident: $(POLICY_TEST_OBJ)
+$(B)/fuzz/fuzz_policy_json $(B)/fuzz/fuzz_policy_docker $(B)/fuzz/fuzz_policy_config $(B)/fuzz/fuzz_gitkeys $(B)/fuzz/fuzz_gitident: FUZZ_LIBS = $(POLICY_TEST_OBJ) $(POLICY_LIBS)
 
 # what ak-search decides with
 SEARCH_PURE := $(B)/agent/search/glob.o $(B)/agent/search/ignore.o

@@ -17,8 +17,9 @@ struct hostinfo;
 
 /**
  * git_ident_find() - the caller's identity
- * As git finds it: GIT_CONFIG_GLOBAL alone where it is set, else $XDG_CONFIG_HOME/git/config and over it ~/.gitconfig. Files that
- * these include are not read, nor what somebody else has put there (own_file.h): git would read it, but root's HOME may be another's.
+ * As git finds it: GIT_CONFIG_GLOBAL alone where it is set, else $XDG_CONFIG_HOME/git/config and over it ~/.gitconfig, with the files that
+ * these include (seccomp/gitident.h says which). What somebody else has put there is not read (own_file.h): git would read it, but root's
+ * HOME may be another's.
  * Without any of them it costs two calls that fail.
  * @ret:	empty texts: not said
  * Return: 0, also when nothing is known; negative errno: ak-policy could not be asked (named).

@@ -80,6 +80,8 @@ struct reader {
 	const char *p, *end;
 	struct gitkeys *out;		/* what is looked for is one of these */
 	struct git_ident *ident;
+	gitident_include *include;
+	void *include_arg;
 	char section[GITKEYS_NAME], sub[GITKEYS_NAME];
 	bool has_sub;
 };
@@ -147,14 +149,14 @@ struct value {
 	char head[8];	/* its first bytes, for yes, no and "!" */
 	size_t len;
 	unsigned long long sum;
-	char *text;	/* all of it, up to GIT_IDENT_MAX bytes; NULL: not wanted */
+	char *text;	/* all of it, up to GIT_IDENT_PATH_MAX bytes; NULL: not wanted */
 };
 
 static void value_add(struct value *v, char c)
 {
 	if (v->len < sizeof(v->head))
 		v->head[v->len] = c;
-	if (v->text && v->len < GIT_IDENT_MAX)
+	if (v->text && v->len < GIT_IDENT_PATH_MAX)
 		v->text[v->len] = c;
 	v->len++;
 	v->sum = (v->sum ^ (unsigned char)c) * 1099511628211ULL;	/* FNV-1a */
@@ -191,6 +193,7 @@ static void read_value(struct reader *r, struct value *v)
 				c = *++r->p;
 			if (c == '\n')
 				continue;
+			c = c == 'n' ? '\n' : c == 't' ? '\t' : c == 'b' ? '\b' : c;
 		}
 		value_add(v, c);
 	}
@@ -266,9 +269,17 @@ static void take_ident(struct git_ident *id, const char *key, const struct value
 	to[v->len] = '\0';
 }
 
+static void take_include(const struct reader *r, const char *key, struct value *v)
+{
+	if (!r->include || strcmp(key, "path") != 0 || !git_ident_path_ok(v->text, v->len))
+		return;
+	v->text[v->len] = '\0';
+	r->include(r->include_arg, v->text);
+}
+
 static void read_setting(struct reader *r)
 {
-	char key[GITKEYS_NAME] = "", text[GIT_IDENT_MAX];
+	char key[GITKEYS_NAME] = "", text[GIT_IDENT_PATH_MAX];
 	struct value v = {.sum = 14695981039346656037ULL, .text = r->ident ? text : NULL};
 	const char *raw;
 	size_t n = 0;
@@ -285,6 +296,8 @@ static void read_setting(struct reader *r)
 	read_value(r, &v);
 	if (r->ident && strcmp(r->section, "user") == 0 && !r->has_sub)
 		take_ident(r->ident, key, &v);
+	if (r->ident && strcmp(r->section, "include") == 0 && !r->has_sub)
+		take_include(r, key, &v);
 	if (r->out && starts_program(r, key, &v, raw))
 		take(r, key, &v);
 }
@@ -312,9 +325,9 @@ void gitkeys_read(const char *text, size_t len, struct gitkeys *ret)
 	read_text((struct reader){.p = text, .end = text + len, .out = ret}, text, len);
 }
 
-void gitident_read(const char *text, size_t len, struct git_ident *ret)
+void gitident_read(const char *text, size_t len, struct git_ident *ret, gitident_include *include, void *arg)
 {
-	read_text((struct reader){.p = text, .end = text + len, .ident = ret}, text, len);
+	read_text((struct reader){.p = text, .end = text + len, .ident = ret, .include = include, .include_arg = arg}, text, len);
 }
 
 int gitkeys_new(const struct gitkeys *old, const struct gitkeys *now, size_t i)

@@ -28,11 +28,15 @@ struct gitkeys {
  */
 void gitkeys_read(const char *text, size_t len, struct gitkeys *ret);
 
+/* [include] path = @text: what that file says counts from here on */
+typedef void gitident_include(void *arg, const char *text);
+
 /**
  * gitident_read() - user.name and user.email, the last ones said; what is no line of text, or too long, counts as not said
- * @ret:	zeroed
+ * @ret:	of an earlier text, or zeroed
+ * @include:	called for each include, in order; NULL: none is followed
  */
-void gitident_read(const char *text, size_t len, struct git_ident *ret);
+void gitident_read(const char *text, size_t len, struct git_ident *ret, gitident_include *include, void *arg);
 
 /** gitkeys_new() - is key @i of @now not in @old, or with another value? */
 int gitkeys_new(const struct gitkeys *old, const struct gitkeys *now, size_t i);

@@ -10,7 +10,8 @@
  *   ak-policy config LAYER NAME	a config file from 0, a struct ak_cfg_file on 1; LAYER: policy, user, workspace
  *   ak-policy gitkeys NAME	keys of a git configuration that start programs, one a line: those of the second text on 0 that are not
  *				in the first one, whose length stands before it (4 bytes, little end first)
- *   ak-policy gitident NAME	name and mail of a git configuration on 0, two lines; either may be empty
+ *   ak-policy gitident NAME	name and mail of the git configuration on 0 (git_ident_files_encode()), two lines; either may be empty;
+ *				then a line for each file that it includes and that is not among those on 0
  *
  * Exit: 0; 1 with one line on descriptor 2 that names the place; 2 usage.
  */
@@ -26,6 +27,7 @@
 #include "executor/shared/ak_fd.h"
 #include "executor/shared/ak_filter_file.h"
 #include "seccomp/docker.h"
+#include "seccomp/gitident.h"
 #include "seccomp/gitkeys.h"
 #include "seccomp/policy.h"
 #include "seccomp/policy_config.h"
@@ -196,14 +198,26 @@ static int git_keys(const char *name)
 static int git_identity(const char *name)
 {
 	struct git_ident id = { "", "" };
+	struct gitident_wanted *wanted = calloc(1, sizeof(*wanted));
+	struct git_ident_files in;
 	struct json_error err = { 0 };
 	size_t len = 0;
 	char *text = read_input(&len, &err);
 
-	if (!text)
+	if (!text || !wanted) {	/* what is left of them goes with the process */
+		free(wanted);
 		return complain(name, &err);
-	gitident_read(text, len, &id);
+	}
+	if (git_ident_files_decode(text, len, &in) < 0) {
+		free(wanted);
+		fprintf(stderr, "%.120s: these are no files\n", name);
+		return 1;
+	}
+	gitident_files(&in, &id, wanted);
 	printf("%s\n%s\n", id.name, id.email);
+	for (size_t i = 0; i < wanted->n; i++)
+		printf("%s\n", wanted->path[i]);
+	free(wanted);
 	return fflush(stdout) != 0 || ferror(stdout);
 }
 

@@ -141,6 +141,46 @@ printf '[user]\nname = G\nemail = g@example.org\n' >"$DIR/other-gitconfig"
 run env GIT_CONFIG_GLOBAL="$DIR/other-gitconfig" "$AK" exec -C "$WS" -- git config user.name
 is "the file that a variable names" "$(out)" G
 mkdir "$DIR/dots"
+# what a file includes, as the host's git has it: from the file's folder, from the home, by whole path, one in another, in order
+mkdir -p "$DIR/dots/sub" "$HOME/inc"
+printf '[user]\n\tname = root\n\temail = r@example.org\n[include]\n\tpath = ~/inc/one\n\tpath = inc/missing\n\tpath = "%s"\n' "$DIR/dots/sub/two" >"$HOMEGIT"
+printf '[user]\nname = one\nemail = one@example.org\n' >"$HOME/inc/one"
+printf '[include]\npath = ../three\n[user]\nemail = two@example.org\n' >"$DIR/dots/sub/two"
+printf '[user]\nname = three\nemail = three@example.org\n[url "https://TOKEN77@h/"]\n\tinsteadOf = https://h/\n' >"$DIR/dots/three"
+identity 'git config user.name; git config user.email; git config -l'
+like "files that are included" "$(out)" $'^three\ntwo@example.org\n'
+unlike "and nothing else of them" "$(out)" TOKEN77
+is "the host's git says the same" "$(env -u GIT_CONFIG_GLOBAL -u XDG_CONFIG_HOME git config user.name)" three
+printf '[user]\nname = changed\n' >"$DIR/dots/three"
+identity 'git config user.name'
+is "a change in one of them is seen" "$(out)" changed
+printf '[user]\nname = found\n' >"$HOME/inc/missing"
+sed -i '/dots/d' "$HOMEGIT"
+identity 'git config user.name'
+is "one that was not there" "$(out)" found
+printf '[includeIf "gitdir:/"]\npath = ~/inc/one\n[include]\npath = .gitconfig\npath = ~/inc/fifo\npath = ~/inc\n[user]\nname = self\n' >"$HOMEGIT"
+mkfifo "$HOME/inc/fifo"
+identity 'git config user.name'
+is "itself, no file, a condition" "$(out)" self
+if [ "$WHO" = root ]; then
+	printf '[include]\npath = %s\n' "$DIR/dots/three" >"$HOMEGIT"
+	identity 'git config user.name'
+	is "control: root's" "$(out)" changed
+	chown 12345 "$DIR/dots/three"
+	identity 'git config user.name'
+	is "another's file" "$RC:$(out)" 1:
+	chown root "$DIR/dots/three"
+	chown 12345 "$DIR/dots"
+	identity 'git config user.name'
+	is "in another's folder" "$RC:$(out)" 1:
+	chown root "$DIR/dots"
+	ln -s "$DIR/dots/three" "$HOME/inc/link"
+	chown -h 12345 "$HOME/inc/link"
+	printf '[include]\npath = inc/link\n' >"$HOMEGIT"
+	identity 'git config user.name'
+	is "another's link" "$RC:$(out)" 1:
+fi
+rm -rf "$HOMEGIT" "$HOME/inc"
 printf '[user]\nname = L\n' >"$DIR/dots/git"
 ln -s "$DIR/dots" "$HOME/dots"
 ln -s dots/git "$HOMEGIT"
@@ -190,7 +230,13 @@ if need strace; then
 	identity true
 	run env -u GIT_CONFIG_GLOBAL -u XDG_CONFIG_HOME strace -f -qq -e trace=execve -o "$DIR/trace" "$AK" exec -C "$WS" -- true
 	no "the answer is kept: ak-policy is not started again" grep -q 'ak-policy' "$DIR/trace"
-	rm -f "$HOMEGIT"
+	printf '[user]\nname = G\n[include]\npath = included\n' >"$HOMEGIT"
+	printf '[user]\nemail = i@example.org\n' >"$HOME/included"
+	identity 'git config user.email'
+	is "control: included" "$(out)" i@example.org
+	run env -u GIT_CONFIG_GLOBAL -u XDG_CONFIG_HOME strace -f -qq -e trace=execve -o "$DIR/trace" "$AK" exec -C "$WS" -- true
+	no "nor where a file includes another" grep -q 'ak-policy' "$DIR/trace"
+	rm -f "$HOMEGIT" "$HOME/included"
 fi
 
 t "GIT-09:a-lock-that-was-left-is-told"
