@@ -14,7 +14,11 @@
  */
 void elsewhere(pid_t id);
 
-/** anywhere() - undo it: @id may run wherever the caller may. Return: 0 or negative errno. */
+/**
+ * anywhere() - undo it: @id may run wherever the caller may
+ * What the caller may now: a processor that comes later, or to its cpuset, is not in it, as after any sched_setaffinity(2).
+ * Return: 0 or negative errno.
+ */
 int anywhere(pid_t id);
 
 #endif

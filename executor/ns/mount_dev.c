@@ -122,7 +122,8 @@ int mount_early_dev(int root, int *ret)
 
 /*
  * Of a /dev that was there when everything below the root was made nodev: its nodes are devices all the same, and it is still to be
- * filled. Nothing locks the flag, since it came in this namespace: mount_setattr(2), EPERM.
+ * filled. The flag came in this namespace, so it may go again; but not from a node that has it on the host already, and would be of no
+ * use: mount_setattr(2), EPERM.
  */
 int mount_dev_flags(struct mnt_ctx *c, struct ak_err *err)
 {
@@ -130,8 +131,14 @@ int mount_dev_flags(struct mnt_ctx *c, struct ak_err *err)
 	struct mount_attr folder = { .attr_set = mount_attrs(c, MOUNT_ATTR_NOEXEC), .attr_clr = MOUNT_ATTR_RDONLY };
 
 	if (sys_mount_setattr(c->dev.fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &nodes) < 0 ||
-	    sys_mount_setattr(c->dev.fd, "", AT_EMPTY_PATH, &folder) < 0)
-		return ak_err_sys(err, errno, "set the flags of /dev");
+	    sys_mount_setattr(c->dev.fd, "", AT_EMPTY_PATH, &folder) < 0) {
+		int e = errno;
+
+		(void)ak_err_sys(err, e, "set the flags of /dev");
+		if (e == EPERM)
+			ak_err_hint(err, "a device of the host's /dev is mounted nodev, so that no program can use it: mount it without");
+		return -e;
+	}
 	return 0;
 }
 
