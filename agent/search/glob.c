@@ -73,37 +73,36 @@ static const char *class_end(const char *p, unsigned char c, bool *ret_hit)
 	return p + 1;
 }
 
-/* Two stars that are a whole component? */
-static bool whole_component(const struct glob *g, const char *p)
+/* Two stars or more that are a whole component? @end is behind them. Source: git's wildmatch.c, dowild() */
+static bool whole_component(const struct glob *g, const char *p, const char *end)
 {
-	return (p == g->start || p[-1] == '/') && p[1] == '*' && (p[2] == '\0' || p[2] == '/');
+	return end - p >= 2 && (p == g->start || p[-1] == '/') && (*end == '\0' || *end == '/' || (end[0] == '\\' && end[1] == '/'));
 }
 
-/* Any number of components, whose stars are at @p */
+/* Any number of components, whose stars end at @p */
 static bool components(struct glob *g, const char *p, const char *t)
 {
 	/* at the end: everything below, which is at least something */
-	if (p[2] == '\0')
+	if (*p == '\0')
 		return true;
-	p += 3;
-	for (;;) {
+	/* a slash in escape has to be there; without, none of the components does */
+	if (*p == '/' && match(g, p + 1, t))
+		return true;
+	for (t = strchr(t, '/'); t && g->steps > 0; t = strchr(t + 1, '/')) {
 		if (match(g, p, t))
 			return true;
-		t = strchr(t, '/');
-		if (!t || g->steps == 0)
-			return false;
-		t++;
 	}
+	return false;
 }
 
 static bool star(struct glob *g, const char *p, const char *t)
 {
-	if (whole_component(g, p))
-		return components(g, p, t);
-	while (*p == '*')
-		p++;
+	const char *end = p + strspn(p, "*");
+
+	if (whole_component(g, p, end))
+		return components(g, end, t);
 	for (;; t++) {
-		if (match(g, p, t))
+		if (match(g, end, t))
 			return true;
 		if (*t == '\0' || *t == '/' || g->steps == 0)
 			return false;

@@ -137,6 +137,9 @@ if need git; then
 	run "$PY" "$TESTS/search_rounds.py" "$S" "$([ -n "${FULL:-}" ] && echo 400 || echo 8)" "$RANDOM" "$DIR/rounds"
 	is "exit code" "$RC" 0
 	like compared "$(out)" '^[0-9]+ trees, [0-9]+ paths$'
+	# three stars are two, when they are a whole component
+	run "$PY" "$TESTS/search_rounds.py" "$S" 1 3423 "$DIR/rounds"
+	is "more stars" "$RC" 0
 	# the control: one that knows no rules is told from git
 	printf '#!/bin/sh\nfind . -path ./.git -prune -o ! -type d -printf "%%P\\n"\n' >"$DIR/find"
 	chmod 755 "$DIR/find"
