@@ -46,6 +46,9 @@ static int open_own(const struct config_source *s, struct ak_err *err)
 	case -ELOOP:
 		return ak_err_set(err, ELOOP, "%s leads through too many symbolic links", s->path);
 	case -EPERM:
+		/* on the way to nothing: root may have a HOME whose owner's .config is a link */
+		if (stat(s->path, &st) < 0 && (errno == ENOENT || errno == ENOTDIR))
+			return -ENOENT;
 		if (stat(s->path, &st) == 0 && st.st_uid != 0 && st.st_uid != geteuid())
 			return not_yours(s->path, st.st_uid, err);
 		(void)ak_err_set(err, EPERM, "%s: its folder, or a symbolic link on the way, belongs neither to you nor to root", s->path);
