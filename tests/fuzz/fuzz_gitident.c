@@ -40,9 +40,9 @@ static void check_answer(const struct git_ident *id, const struct gitident_wante
 	size_t n;
 
 	must(text != NULL);
-	n = (size_t)sprintf(text, "%s\n%s\n", id->name, id->email);
-	for (size_t i = 0; i < w->n; i++)
-		n += (size_t)sprintf(text + n, "%s\n", w->path[i]);
+	n = (size_t)snprintf(text, GIT_IDENT_ANSWER + 1, "%s\n%s\n", id->name, id->email);
+	for (size_t i = 0; i < w->n && n <= GIT_IDENT_ANSWER; i++)
+		n += (size_t)snprintf(text + n, GIT_IDENT_ANSWER + 1 - n, "%s\n", w->path[i]);
 	must(n <= GIT_IDENT_ANSWER && git_ident_decode(text, n, &again, &more) == 0);
 	must(strcmp(again.name, id->name) == 0 && strcmp(again.email, id->email) == 0);
 	for (size_t i = 0; i < w->n; i++)

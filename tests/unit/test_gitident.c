@@ -142,7 +142,7 @@ START_TEST(the_answer_is_two_lines_and_what_is_wanted)
 	ck_assert_str_eq(path, "d e");
 	ck_assert(!git_ident_more(&more, text + strlen(text), path));
 	for (unsigned i = 0; i <= GIT_IDENT_FILES_MAX; i++)
-		(void)strcat(many, "/c\n");
+		memcpy(many + strlen(many), "/c\n", sizeof("/c\n"));
 	ck_assert_int_lt(git_ident_decode(many, strlen(many), &id, &more), 0);
 	ck_assert_int_eq(git_ident_decode(many, strlen(many) - 3, &id, &more), 0);
 }
