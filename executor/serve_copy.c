@@ -120,8 +120,10 @@ static void measured(struct server *s, const struct stay_answer *a)
 		pause = SERVE_MEASURE_MS * NS_PER_MS;
 	s->copy.measure_ns = now + (pause > MEASURE_MAX_NS ? MEASURE_MAX_NS : pause);
 	s->copy.over = a->bytes > s->o->changes->c.disk_bytes;
-	if (s->copy.over)
+	/* a command that comes after the one that wrote too much, and makes room, is let be */
+	if (s->copy.over && a->bytes > s->copy.bytes)
 		kill_for_disk(s);
+	s->copy.bytes = a->bytes;
 }
 
 static void looked(struct server *s, struct stay_answer *a, int fd)

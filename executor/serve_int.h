@@ -268,6 +268,7 @@ struct copy {
 	uint64_t measured_ns;	/* when the last look at its size began */
 	uint64_t measure_ns;	/* not before */
 	bool over;		/* more than --disk */
+	uint64_t bytes;		/* of the copy, as last measured */
 };
 
 /** copy_begin() - wait for its scribe, if this executor has a copy. Return: 0 or negative errno. */
