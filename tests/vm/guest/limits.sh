@@ -51,7 +51,8 @@ limited() {
 	[ -n "$leaf" ] && [ "$(cat "$leaf/cgroup.procs")" ]
 }
 t "RES-03:no-swap"
-behind -m 64m -- sleep 4
+rm -f "$WS/looked"
+behind -m 64m -- sh -c 'until [ -e looked ]; do sleep 0.1; done'
 wait_for limited
 is "memory.swap.max" "$(cat "$leaf/memory.swap.max")" 0
 is "memory.max" "$(cat "$leaf/memory.max")" 67108864
@@ -59,6 +60,7 @@ is "memory.oom.group" "$(cat "$leaf/memory.oom.group")" 1
 ok "memory.high is lower" test "$(cat "$leaf/memory.high")" -lt 67108864
 is "pids.max" "$(cat "$leaf/pids.max")" 257
 is "cpu.max" "$(cat "$leaf/cpu.max")" "100000 100000"
+touch "$WS/looked"
 front
 is "exit code" "$RC" 0
 
