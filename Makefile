@@ -66,6 +66,7 @@ AGENT_LINK := $(if $(filter release weak,$(PROFILE)),-pie -Wl$(comma)-z$(comma)r
 
 INIT_CFLAGS := -std=c17 -D_GNU_SOURCE -I. $(WARN) $(if $(filter weak,$(PROFILE)),-Oz,-Os) -g0 -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections \
 	-idirafter /usr/include -idirafter /usr/include/$(ARCH)-linux-gnu $(if $(filter weak,$(PROFILE)),-DAK_TEST_WEAKEN)
+# no relro: nothing would apply it in a static musl program that is not PIE, and its data is one page so
 INIT_LINK := -static -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,noseparate-code,-z,norelro -s
 
 # --- sources ---------------------------------------------------------------------------------------------------------
