@@ -147,7 +147,7 @@ START_TEST(shared_pages_count_once)
 	ck_assert_uint_gt(sum, 110 * MB);	/* so the cheap sum is over the limit */
 	ck_assert_int_eq(watch_sample(&w, &next), WATCH_OK);
 	ck_assert_uint_ge(w.mem_peak_bytes, 38 * MB);
-	ck_assert_uint_lt(w.mem_peak_bytes, 60 * MB);
+	ck_assert_uint_lt(w.mem_peak_bytes, 70 * MB);	/* with what a sanitizer needs in seven processes */
 	end_tree(pid);
 }
 END_TEST
