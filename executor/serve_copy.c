@@ -144,6 +144,7 @@ static void finished(struct server *s, struct stay_answer *a, int fd)
 
 	c->finish = (struct waiter){ 0 };
 	c->over = false;
+	c->bytes = 0;
 	if (c->action != AK_FINISH_RESTORE && (a->failed.code || a->outcome == AK_CHANGES_KEPT))
 		c->state = COPY_KEPT;
 	else

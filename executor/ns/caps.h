@@ -17,7 +17,10 @@ struct ak_err;
  */
 int caps_drop_all(struct ak_err *err);
 
-/** caps_drop_rest() - the same for a process whose bounding set prework_do() has emptied; an empty one takes nothing from it but at an exec */
+/**
+ * caps_drop_rest() - the same for a process whose bounding set prework_do() has emptied
+ * Until its exec an empty one takes nothing from it.
+ */
 int caps_drop_rest(struct ak_err *err);
 
 /**
